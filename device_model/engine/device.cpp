@@ -194,11 +194,14 @@ void Device::give_whole(const wire::Frame& frame, const link::PacketOrigin& orig
       ++target.counters->packets;
       target.counters->bytes += frame.size();
     }
+    if (target.drops()) continue;
+    const std::uint32_t hash = target.queue_pair == nullptr ? target.rss_table->hash_of(headers) : 0;
     QueuePairContext& queue_pair =
-        target.queue_pair != nullptr ? *target.queue_pair : target.rss_table->queue_for(headers);
+        target.queue_pair != nullptr ? *target.queue_pair : target.rss_table->queue_for(hash);
     const bool is_own = to_group && origin.device == config_.mac && origin.queue_pair == queue_pair.qpn();
     if (is_own && queue_pair.blocks_own_multicast()) continue;
-    transport::InboundPacket packet{.headers = parsed_.transport, .payload = bytes};
+    transport::InboundPacket packet{
+        .headers = parsed_.transport, .payload = bytes, .facts = {headers.layers, hash}};
     if (queue_pair.takes_check_sequences()) {
       if (copy.empty()) copy = copy_whole(frame);
       if (copy.empty()) continue;

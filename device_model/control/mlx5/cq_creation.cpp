@@ -10,6 +10,7 @@
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/mlx5/context_part.hpp"
 #include "device_model/control/mlx5/handlers.hpp"
+#include "device_model/control/mlx5/mlx5_limits.hpp"
 #include "device_model/control/mlx5/queue_memory.hpp"
 #include "device_model/control/mlx5/queue_places.hpp"
 #include "device_model/control/uverbs/commands.hpp"
@@ -30,10 +31,17 @@ bool is_entry_count(std::uint32_t entries) {
   return std::has_single_bit(entries) && entries <= kMostEntries && entries - 1 <= limits::kMaxCqe;
 }
 
-// Compressed CQEs and padding are refused: query_device offers neither.
+// A CQ may allow that its CQEs are compressed, in one format.
+bool may_compress(const mlx5_ib_create_cq& driver) {
+  return std::has_single_bit(unsigned{driver.cqe_comp_res_format}) &&
+         (driver.cqe_comp_res_format & kCompressedFormats) != 0;
+}
+
+// Padding is refused: query_device does not offer it.
 int check(const ib_uverbs_ex_create_cq& request, const mlx5_ib_create_cq& driver) {
   if (!is_cqe_size(driver.cqe_size) || !is_entry_count(request.cqe + 1)) return EINVAL;
-  if (driver.cqe_comp_en != 0 || driver.flags != 0) return EOPNOTSUPP;
+  if (driver.cqe_comp_en != 0 && !may_compress(driver)) return EINVAL;
+  if (driver.flags != 0) return EOPNOTSUPP;
   const std::uint32_t known = IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
   return request.comp_mask != 0 || (request.flags & ~known) != 0 ? EOPNOTSUPP : 0;
 }

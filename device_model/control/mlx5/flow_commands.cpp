@@ -19,7 +19,8 @@ using Bytes = std::span<const std::byte>;
 // by what number libibverbs knows it.
 struct SpecKind {
   std::uint32_t type = 0;
-  std::size_t filter_bytes = 0;  // 0: not supported
+  std::size_t filter_bytes = 0;
+  bool is_known = true;
 };
 
 // The kernel's IPv4 has all that libibverbs' extended one has.
@@ -34,8 +35,10 @@ SpecKind kind_of(std::uint32_t type) {
     case IBV_FLOW_SPEC_TCP:
     case IBV_FLOW_SPEC_UDP:
       return {type, sizeof(ib_uverbs_flow_tcp_udp_filter)};
+    case IBV_FLOW_SPEC_ACTION_DROP:
+      return {type, 0};
     default:
-      return {};
+      return {.is_known = false};
   }
 }
 static_assert(sizeof(ib_uverbs_flow_ipv4_filter) == sizeof(ibv_flow_ipv4_ext_filter));
@@ -48,7 +51,7 @@ int read_spec(Bytes& rest, abi::FlowSpec& spec) {
   const auto head = begin_of<ib_uverbs_flow_spec_hdr>(rest);
   if (head.size < kFlowSpecHead || head.size > rest.size() || head.reserved != 0) return EINVAL;
   const SpecKind kind = kind_of(head.type);
-  if (kind.filter_bytes == 0) return EOPNOTSUPP;
+  if (!kind.is_known) return EOPNOTSUPP;
   if (head.size != kFlowSpecHead + 2 * kind.filter_bytes) return EINVAL;
   spec.type = kind.type;
   std::memcpy(spec.value, rest.data() + kFlowSpecHead, kind.filter_bytes);

@@ -165,6 +165,24 @@ BOOST_AUTO_TEST_CASE(what_a_rule_takes_is_counted) {
   BOOST_TEST(counted.bytes == 2 * frame.size());
 }
 
+BOOST_AUTO_TEST_CASE(a_rule_that_drops_keeps_frames_from_later_rules) {
+  RuleCounters counted;
+  SteeringRule rule;
+  rule.match = ether_type(0x08, 0x00);
+  rule.target = {.counters = &counted};
+  engine.execute([&] { device1.add_steering_rule(rule); });
+  steer(qp1, RuleKind::all_default);
+  post_receive(qp1, program1);
+  RawFrame matching;
+  matching.ether_type = 0x0800;
+  send(matching.bytes());
+  BOOST_TEST(!qp1.receive_cq.poll().has_value());
+  BOOST_TEST(counted.packets == 1u);
+  const FrameBytes other = RawFrame{}.bytes();
+  send(other);
+  BOOST_TEST(received(qp1, other));
+}
+
 BOOST_AUTO_TEST_CASE(a_removed_rule_lets_frames_pass) {
   const std::uint32_t number = steer(qp1);
   engine.execute([&] { device1.remove_steering_rule(number); });
