@@ -233,7 +233,7 @@ KeyCheck MemoryTable::check_local(Lkey key, PdId pd, std::uint64_t address, std:
                                   AccessRight right, MemoryRange& range) const {
   const Entry* entry = find(key.value);
   if (entry == nullptr || entry->kind != Kind::region) return KeyCheck::unknown_key;
-  if (entry->pd != pd) return KeyCheck::wrong_pd;
+  if (entry->pd != pd && (entry->access & access_in_all_domains) == 0) return KeyCheck::wrong_pd;
   return check_range(*entry, address, length, right, range);
 }
 

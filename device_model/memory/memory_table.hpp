@@ -24,6 +24,9 @@ enum AccessFlag : std::uint32_t {
   // No flag of ibv_access_flags. The device itself must write what is received here, not the program, because
   // the memory is not the program's own, or may not be present.
   access_placed_by_device = 1u << 31,
+  // No flag of ibv_access_flags either. The L_Key is valid in all protection domains; the R_Key only in its
+  // own.
+  access_in_all_domains = 1u << 30,
 };
 
 struct RegionSpec {

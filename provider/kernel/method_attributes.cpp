@@ -35,6 +35,13 @@ constexpr AttributeRow kQueryMr[] = {{UVERBS_ATTR_QUERY_MR_HANDLE, Kind::object}
 constexpr AttributeRow kQueryPd[] = {{MLX5_IB_ATTR_QUERY_PD_HANDLE, Kind::object},
                                      {MLX5_IB_ATTR_QUERY_PD_RESP_PDN, Kind::output}};
 
+// Counters of steering rules.
+constexpr AttributeRow kCreateCounters[] = {{UVERBS_ATTR_CREATE_COUNTERS_HANDLE, Kind::new_object}};
+constexpr AttributeRow kDestroyCounters[] = {{UVERBS_ATTR_DESTROY_COUNTERS_HANDLE, Kind::object}};
+constexpr AttributeRow kReadCounters[] = {{UVERBS_ATTR_READ_COUNTERS_HANDLE, Kind::object},
+                                          {UVERBS_ATTR_READ_COUNTERS_BUFF, Kind::output},
+                                          {UVERBS_ATTR_READ_COUNTERS_FLAGS, Kind::input}};
+
 template <size_t kCount>
 constexpr MethodRow row(uint16_t object, uint16_t method, const AttributeRow (&attributes)[kCount]) {
   return {object, method, attributes, kCount};
@@ -47,6 +54,9 @@ constexpr MethodRow kMethods[] = {
     row(UVERBS_OBJECT_MR, UVERBS_METHOD_DM_MR_REG, kRegisterDm),
     row(UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR, kQueryMr),
     row(UVERBS_OBJECT_PD, MLX5_IB_METHOD_PD_QUERY, kQueryPd),
+    row(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_CREATE, kCreateCounters),
+    row(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_DESTROY, kDestroyCounters),
+    row(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_READ, kReadCounters),
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "provider/freestanding/descriptor.hpp"
 #include "provider/kept_errno.hpp"
 #include "provider/kernel/bounded_text.hpp"
+#include "provider/kernel/flow_counters.hpp"
 #include "provider/kernel/real.hpp"
 #include "provider/kernel/uverbs_connection.hpp"
 #include "provider/process_identity.hpp"
@@ -285,8 +286,11 @@ void finish_opening(UverbsTurn& turn, Belongings& belongings, const Answer& answ
 
 }  // namespace
 
-int run_uverbs_command(int device, const ProgramMemory& memory, const UverbsCommand& command) {
+int run_uverbs_command(int device, const ProgramMemory& memory, const UverbsCommand& given) {
   const KeptErrno kept;
+  UverbsCommand command = given;
+  FlowCounters counters;
+  if (const int error = collect_flow_counters(memory, command, counters)) return error;
   const bool opens = command.number == IB_USER_VERBS_CMD_GET_CONTEXT;
   UverbsTurn turn(device, opens);
   if (turn.error() != 0) return turn.error();

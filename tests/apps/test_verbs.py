@@ -57,6 +57,10 @@ class Verbs(OnOneFabric):
         self.check("verbs_memory", *ACROSS)
         self.check("verbs_memory", *ALONE)
 
+    @unittest.skipUnless(os.geteuid() == 0, "needs root: raw packets")
+    def test_counters(self):
+        self.check("verbs_counters", *ACROSS)
+
     def test_order(self):
         self.check("verbs_order", *ACROSS)
         self.check("verbs_order", *ALONE)

@@ -54,6 +54,9 @@ constexpr std::array kMethodNumbers{
     abi::uverbs_method(UVERBS_OBJECT_MR, UVERBS_METHOD_DM_MR_REG),
     abi::uverbs_method(UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR),
     abi::uverbs_method(UVERBS_OBJECT_PD, MLX5_IB_METHOD_PD_QUERY),
+    abi::uverbs_method(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_CREATE),
+    abi::uverbs_method(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_DESTROY),
+    abi::uverbs_method(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_READ),
 };
 constexpr std::uint32_t kMap = 126;
 
@@ -149,11 +152,11 @@ void map(Mlx5Program& program, const control::test::Bytes& core) {
   abi::MapPagesRequest request{};
   std::memcpy(&request, core.data(), std::min(core.size(), sizeof request));
   abi::MapPagesReply mapped{};
-  if (program.call(control::ControlOpcode::map_pages, request, mapped) != 0) return;
+  if (program.call(abi::ControlOpcode::map_pages, request, mapped) != 0) return;
   require(program.reply().descriptors.size() == 1, "mapped pages have their file");
   require(mapped.offset % 4096 == 0, "pages are mapped");
   abi::Empty nothing{};
-  program.call(control::ControlOpcode::watch_page, abi::WatchPageRequest{request.offset, 4096}, nothing);
+  program.call(abi::ControlOpcode::watch_page, abi::WatchPageRequest{request.offset, 4096}, nothing);
 }
 
 void run(control::test::Machine& machine, Input input) {
@@ -189,7 +192,7 @@ void check_nothing_is_left(const control::test::Machine& machine) {
     for (const control::Capacity* kind :
          {&device->queue_pairs, &device->completion_queues, &device->shared_receive_queues,
           &device->memory_regions, &device->memory_windows, &device->protection_domains,
-          &device->address_handles, &device->xrc_domains, &device->device_memory})
+          &device->address_handles, &device->xrc_domains, &device->device_memory, &device->flow_counters})
       require(kind->used() == 0, "objects are left");
   }
 }

@@ -110,6 +110,9 @@ constexpr std::array kCommands{
     method(UVERBS_OBJECT_MR, UVERBS_METHOD_DM_MR_REG, register_dm_mr),
     method(UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR, query_mr),
     method(UVERBS_OBJECT_PD, MLX5_IB_METHOD_PD_QUERY, query_pd),
+    method(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_CREATE, create_counters),
+    method(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_DESTROY, destroy_counters),
+    method(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_READ, read_counters),
 };
 
 #undef URNIC_UP_TO

@@ -77,7 +77,12 @@ int get_context(Command& command) {
   ib_uverbs_get_context_resp response{};
   response.num_comp_vectors = opened.completion_vectors;
   command.core.set(response);
-  command.driver.set(describe(command.session.device, request, bfregs));
+  mlx5_ib_alloc_ucontext_resp drivers = describe(command.session.device, request, bfregs);
+  if (const auto null_key = part_of(context)->null_key()) {
+    drivers.comp_mask |= MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_DUMP_FILL_MKEY;
+    drivers.dump_fill_mkey = null_key->value;
+  }
+  command.driver.set(drivers);
   return 0;
 }
 

@@ -2,17 +2,33 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <system_error>
 
 #include "device_model/control/mlx5/queue_places.hpp"
 #include "device_model/engine/completion/completion_queue.hpp"
 #include "device_model/engine/data_path.hpp"
+#include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
 #include "device_model/engine/loop/clock_now.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/engine/receives/shared_receive_queue.hpp"
+#include "device_model/memory/null_memory.hpp"
 
 namespace urnic::control::mlx5 {
+
+namespace {
+
+memory::RegionSpec nowhere() {
+  static memory::NullMemory memory;
+  return {.memory = &memory,
+          .pd = {},
+          .length = std::numeric_limits<std::uint64_t>::max(),
+          .access = std::uint32_t{memory::access_local_write} | memory::access_placed_by_device |
+                    memory::access_in_all_domains};
+}
+
+}  // namespace
 
 static_assert(kPageBytes == engine::UarPages::kPageBytes && kPageBytes == engine::ClockPages::kPageBytes);
 
@@ -30,6 +46,7 @@ ContextPart::ContextPart(Context& context, DevicePages uar_pages, DevicePages pa
   engine_.execute([this] {
     engine_.add_uar_pages(doorbells_);
     engine_.add_clock(clock_);
+    null_key_ = context_.device.device->memory_table().add_region(nowhere());
   });
 }
 
@@ -102,6 +119,7 @@ void ContextPart::withdraw(CompletionQueue& cq) { doorbells_.detach(*cq.queue); 
 void ContextPart::remove_from_engine() {
   ended_watches_ = engine_.remove_uar_pages(doorbells_);
   ended_watches_.push_back(engine_.remove_clock(clock_));
+  if (null_key_) context_.device.device->memory_table().remove_region(*null_key_);
 }
 
 }  // namespace urnic::control::mlx5

@@ -1,6 +1,10 @@
 // What the mlx5 face keeps with a context, beside the objects that all faces have.
 #pragma once
 
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
 #include "device_model/control/loop/descriptor_disposal.hpp"
 #include "device_model/control/mlx5/device_pages.hpp"
 #include "device_model/control/objects/program_context.hpp"
@@ -13,6 +17,13 @@ namespace urnic::control::mlx5 {
 
 // Handles of work queues, a power of two of them.
 using IndirectionTable = std::vector<std::uint32_t>;
+
+// Which count of a steering rule's counters a program reads at which place.
+struct CounterPoint {
+  bool counts_bytes = false;  // or packets
+  std::uint32_t index = 0;    // below kMostCounterPoints
+};
+inline constexpr std::uint32_t kMostCounterPoints = 32;
 
 class ContextPart final : public FacePart {
  public:
@@ -31,6 +42,9 @@ class ContextPart final : public FacePart {
   void watch_clock(memory::Descriptor& faults, std::uint64_t address);
   // For CQEs.
   engine::CompletionClock& clock() { return clock_; }
+  // The L_Key of memory that is nowhere (ibv_alloc_null_mr(3)), which QPs of all protection domains may use,
+  // as a ConnectX has one for each context. Empty: the device had no key left.
+  std::optional<transport::Lkey> null_key() const { return null_key_; }
   // The number by which mmap(2) names the pages of this device memory. Throws std::system_error with ENOMEM
   // if all numbers name others.
   std::uint16_t name_pages_of(std::uint32_t device_memory);
@@ -50,9 +64,11 @@ class ContextPart final : public FacePart {
   DevicePages clock_pages;
   QueuePages queue_pages;
   HandleTable<IndirectionTable> indirection_tables;
+  std::unordered_map<std::uint32_t, std::vector<CounterPoint>> counter_points;  // by the counters' handle
   engine::mlx5::CompletedQueues completed;  // changed on the engine's thread only
 
  private:
+  std::optional<transport::Lkey> null_key_;
   Context& context_;
   std::vector<std::uint32_t> named_memories_;  // handles, by number; those that are gone give up their number
   engine::Engine& engine_;

@@ -1,12 +1,16 @@
 // CREATE_FLOW, DESTROY_FLOW
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
+#include <rdma/mlx5-abi.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <optional>
+#include <vector>
 
 #include "device_model/abi/steering_messages.hpp"
+#include "device_model/control/mlx5/context_part.hpp"
 #include "device_model/control/mlx5/handlers.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 
@@ -44,15 +48,28 @@ SpecKind kind_of(std::uint32_t type) {
 static_assert(sizeof(ib_uverbs_flow_ipv4_filter) == sizeof(ibv_flow_ipv4_ext_filter));
 static_assert(sizeof(ib_uverbs_flow_ipv6_filter) <= abi::kFlowFilterBytes);
 
+// The one that names the rule's counters matches no header.
+int read_counters_spec(const Bytes& spec, abi::CreateFlowRequest& wanted) {
+  if (spec.size() != sizeof(ib_uverbs_flow_spec_action_count) || wanted.counters != 0) return EINVAL;
+  wanted.counters = begin_of<ib_uverbs_flow_spec_action_count>(spec).handle;
+  return wanted.counters != 0 ? 0 : EINVAL;
+}
+
 // Reads the specification at the beginning of `rest`, and takes it off. 0, EINVAL or EOPNOTSUPP.
-int read_spec(Bytes& rest, abi::FlowSpec& spec) {
+int read_spec(Bytes& rest, abi::CreateFlowRequest& wanted) {
   constexpr std::size_t kFlowSpecHead = sizeof(ib_uverbs_flow_spec_hdr);
   if (rest.size() < kFlowSpecHead) return EINVAL;
   const auto head = begin_of<ib_uverbs_flow_spec_hdr>(rest);
   if (head.size < kFlowSpecHead || head.size > rest.size() || head.reserved != 0) return EINVAL;
+  if (head.type == IBV_FLOW_SPEC_ACTION_COUNT) {
+    const Bytes counters = rest.first(head.size);
+    rest = rest.subspan(head.size);
+    return read_counters_spec(counters, wanted);
+  }
   const SpecKind kind = kind_of(head.type);
   if (!kind.is_known) return EOPNOTSUPP;
   if (head.size != kFlowSpecHead + 2 * kind.filter_bytes) return EINVAL;
+  abi::FlowSpec& spec = wanted.specs[wanted.spec_count++];
   spec.type = kind.type;
   std::memcpy(spec.value, rest.data() + kFlowSpecHead, kind.filter_bytes);
   std::memcpy(spec.mask, rest.data() + kFlowSpecHead + kind.filter_bytes, kind.filter_bytes);
@@ -62,9 +79,28 @@ int read_spec(Bytes& rest, abi::FlowSpec& spec) {
 
 int read_specs(Bytes rest, unsigned count, abi::CreateFlowRequest& wanted) {
   if (count > abi::kMaxFlowSpecs) return EINVAL;
-  for (wanted.spec_count = 0; wanted.spec_count < count; ++wanted.spec_count)
-    if (const int error = read_spec(rest, wanted.specs[wanted.spec_count])) return error;
+  for (unsigned i = 0; i < count; ++i)
+    if (const int error = read_spec(rest, wanted)) return error;
   return rest.empty() ? 0 : EINVAL;
+}
+
+// What the rule's counters count. The kernel stand-in has put the program's list behind the structures.
+int read_counter_points(Bytes driver, std::optional<std::vector<CounterPoint>>& points) {
+  const auto head = begin_of<mlx5_ib_create_flow>(driver);
+  if (driver.size() < sizeof head || head.ncounters_data == 0) return 0;
+  driver = driver.subspan(sizeof head);
+  const auto data = begin_of<mlx5_ib_flow_counters_data>(driver);
+  if (head.ncounters_data != 1 || driver.size() < sizeof data || data.ncounters > kMostCounterPoints)
+    return EINVAL;
+  driver = driver.subspan(sizeof data);
+  if (driver.size() != data.ncounters * sizeof(mlx5_ib_flow_counters_desc)) return EINVAL;
+  points.emplace();
+  for (; !driver.empty(); driver = driver.subspan(sizeof(mlx5_ib_flow_counters_desc))) {
+    const auto entry = begin_of<mlx5_ib_flow_counters_desc>(driver);
+    if (entry.description > IBV_COUNTER_BYTES || entry.index >= kMostCounterPoints) return EINVAL;
+    points->push_back({entry.description == IBV_COUNTER_BYTES, entry.index});
+  }
+  return 0;
 }
 
 }  // namespace
@@ -81,9 +117,13 @@ int create_flow(Command& command) {
   wanted.priority = rule.priority;
   wanted.port = rule.port;
   if (const int error = read_specs(specs, rule.num_of_specs, wanted)) return error;
+  std::optional<std::vector<CounterPoint>> points;
+  if (const int error = read_counter_points(command.driver_input, points)) return error;
   abi::HandleReply made{};
   if (const int error = control::create_flow(command.session, wanted, made, command.descriptors))
     return error;
+  if (points && wanted.counters != 0)
+    part_of(*command.session.context)->counter_points[wanted.counters] = std::move(*points);
   command.core.set(ib_uverbs_create_flow_resp{0, made.handle});
   return 0;
 }

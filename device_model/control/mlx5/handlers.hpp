@@ -67,6 +67,9 @@ int query_dm(Command&);
 int register_dm_mr(Command&);
 int query_mr(Command&);
 int query_pd(Command&);
+int create_counters(Command&);
+int destroy_counters(Command&);
+int read_counters(Command&);
 
 // Those that the device knows of and does not do: EOPNOTSUPP.
 int not_supported(Command&);

@@ -12,6 +12,7 @@
 #include "device_model/control/mlx5/address_vector.hpp"
 #include "device_model/control/mlx5/command_table.hpp"
 #include "device_model/control/uverbs/commands.hpp"
+#include "device_model/engine/device.hpp"
 #include "tests/unit/control/mlx5_program.hpp"
 
 namespace urnic::control::test {
@@ -159,6 +160,26 @@ BOOST_AUTO_TEST_CASE(devices_with_another_face_take_no_commands) {
   Mlx5Program program(machine);
   program.session().kernel_commands = nullptr;
   BOOST_TEST(program.open_mlx5() == EOPNOTSUPP);
+}
+
+// ibv_alloc_null_mr(3): libmlx5 knows a key for it, and gives no command.
+BOOST_AUTO_TEST_CASE(each_context_has_a_key_for_memory_that_is_nowhere) {
+  Machine machine;
+  const auto check = [&](std::uint32_t key) {
+    transport::MemoryRange range;
+    return machine.fabric.devices()[0]->device->memory_table().check_local(
+        transport::Lkey{key}, transport::PdId{4711}, 0x12345, 100, transport::AccessRight::local_write,
+        range);
+  };
+  std::uint32_t key = 0;
+  {
+    OpenMlx5Program program(machine);
+    BOOST_TEST((program.ucontext.comp_mask & MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_DUMP_FILL_MKEY) != 0u);
+    key = program.ucontext.dump_fill_mkey;
+    BOOST_TEST(key != 0x100u);  // MLX5_INVALID_LKEY, which would say that there is none
+    BOOST_TEST((check(key) == transport::KeyCheck::ok));
+  }
+  BOOST_TEST((check(key) == transport::KeyCheck::unknown_key));
 }
 
 BOOST_FIXTURE_TEST_CASE(doorbell_pages_are_mapped_by_number, Opened) {
@@ -484,117 +505,6 @@ BOOST_FIXTURE_TEST_CASE(only_what_a_program_can_have_is_told, Opened) {
   BOOST_TEST(known.max_dm_size == limits::kMaxDeviceMemory);
   BOOST_TEST((known.base.device_cap_flags & IBV_DEVICE_SRQ_RESIZE) == 0u);
   BOOST_TEST(known.base.max_qp == machine.fabric.devices()[0]->settings.max_qp);
-}
-
-BOOST_AUTO_TEST_SUITE_END()
-
-BOOST_AUTO_TEST_SUITE(mlx5_flows)
-
-namespace {
-
-struct Steering : Opened {
-  std::uint32_t qp = raw_packet_queue_pair();
-  Bytes body{};
-
-  // It does not matter here where its queues lie: they are made without `dispatch`, which would refuse them.
-  std::uint32_t raw_packet_queue_pair() {
-    const std::uint32_t pd = program.allocate_pd();
-    abi::CreateCqRequest cq{};
-    cq.entries = 16;
-    abi::CreateCqReply made_cq{};
-    DescriptorExchange descriptors;
-    BOOST_REQUIRE(create_cq(program.session(), cq, made_cq, descriptors) == 0);
-    abi::CreateQpRequest request = program.qp_request(pd, made_cq.handle);
-    request.type = IBV_QPT_RAW_PACKET;
-    abi::CreateQpReply created{};
-    program.session().has_net_raw = [] { return true; };
-    BOOST_REQUIRE(create_qp(program.session(), request, created, descriptors) == 0);
-    return created.handle;
-  }
-  template <class Spec>
-  void add(const Spec& spec) {
-    const Bytes bytes = bytes_of(spec);
-    body.insert(body.end(), bytes.begin(), bytes.end());
-  }
-  template <class Spec>
-  static Spec spec(std::uint32_t type) {
-    Spec empty{};
-    empty.type = type;
-    empty.size = sizeof empty;
-    return empty;
-  }
-  // The errno; the flow's handle in `flow`.
-  int create(std::uint8_t specs, std::int32_t more = 0) {
-    ib_uverbs_create_flow request{};
-    request.qp_handle = qp;
-    request.flow_attr.size = static_cast<__u16>(static_cast<std::int32_t>(body.size()) + more);
-    request.flow_attr.num_of_specs = specs;
-    request.flow_attr.port = 1;
-    KernelCommand command{.number = extended(IB_USER_VERBS_EX_CMD_CREATE_FLOW),
-                          .core = bytes_of(request),
-                          .core_room = sizeof made};
-    command.core.insert(command.core.end(), body.begin(), body.end());
-    const int error = program.run(command);
-    if (error == 0) std::memcpy(&made, program.core.data(), sizeof made);
-    return error;
-  }
-  ib_uverbs_create_flow_resp made{};
-};
-
-}  // namespace
-
-BOOST_FIXTURE_TEST_CASE(a_rule_of_three_headers, Steering) {
-  auto ethernet = spec<ib_uverbs_flow_spec_eth>(IBV_FLOW_SPEC_ETH);
-  ethernet.val.ether_type = ethernet.mask.ether_type = 0xFFFF;
-  add(ethernet);
-  auto ipv4 = spec<ib_uverbs_flow_spec_ipv4>(IBV_FLOW_SPEC_IPV4);
-  ipv4.mask.dst_ip = ipv4.val.dst_ip = 0x010200C0;
-  ipv4.mask.proto = 0xFF;
-  ipv4.val.proto = 17;
-  add(ipv4);
-  add(spec<ib_uverbs_flow_spec_tcp_udp>(IBV_FLOW_SPEC_UDP));
-  BOOST_REQUIRE(create(3) == EINVAL);  // ether_type 0xFFFF and IPv4 contradict each other
-  body.clear();
-  add(spec<ib_uverbs_flow_spec_eth>(IBV_FLOW_SPEC_ETH));
-  add(ipv4);
-  add(spec<ib_uverbs_flow_spec_tcp_udp>(IBV_FLOW_SPEC_UDP));
-  BOOST_REQUIRE(create(3) == 0);
-  BOOST_TEST(machine.fabric.devices()[0]->flows.used() == 1u);
-  const ib_uverbs_destroy_flow destroy{0, made.flow_handle};
-  BOOST_TEST(program.run(extended(IB_USER_VERBS_EX_CMD_DESTROY_FLOW), destroy) == 0);
-  BOOST_TEST(program.run(extended(IB_USER_VERBS_EX_CMD_DESTROY_FLOW), destroy) == EINVAL);
-}
-
-BOOST_FIXTURE_TEST_CASE(rules_that_lie_about_their_length, Steering) {
-  add(spec<ib_uverbs_flow_spec_eth>(IBV_FLOW_SPEC_ETH));
-  BOOST_TEST(create(1, 8) == EINVAL);
-  BOOST_TEST(create(1, -8) == EINVAL);
-  BOOST_TEST(create(2) == EINVAL);
-  BOOST_TEST(create(0) == EINVAL);
-  BOOST_TEST(create(200) == EINVAL);
-  for (const int size : {0, 4, 7, 8, 39, 41, 48, 0xFFFF}) {
-    body.clear();
-    auto ethernet = spec<ib_uverbs_flow_spec_eth>(IBV_FLOW_SPEC_ETH);
-    ethernet.size = static_cast<__u16>(size);
-    add(ethernet);
-    BOOST_TEST_CONTEXT(size) { BOOST_TEST(create(1) == EINVAL); }
-  }
-}
-
-BOOST_FIXTURE_TEST_CASE(a_rule_that_drops, Steering) {
-  add(spec<ib_uverbs_flow_spec_eth>(IBV_FLOW_SPEC_ETH));
-  add(spec<ib_uverbs_flow_spec_action_drop>(IBV_FLOW_SPEC_ACTION_DROP));
-  BOOST_TEST(create(2) == 0);
-  body.back() = std::byte{1};
-  BOOST_TEST(create(2) == EINVAL);
-}
-
-BOOST_FIXTURE_TEST_CASE(headers_that_are_not_known, Steering) {
-  add(spec<ib_uverbs_flow_spec_action_tag>(IBV_FLOW_SPEC_ACTION_TAG));
-  BOOST_TEST(create(1) == EOPNOTSUPP);
-  body.clear();
-  add(spec<ib_uverbs_flow_spec_eth>(IBV_FLOW_SPEC_ETH | IBV_FLOW_SPEC_INNER));
-  BOOST_TEST(create(1) == EOPNOTSUPP);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

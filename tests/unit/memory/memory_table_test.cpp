@@ -51,6 +51,18 @@ bool is_local(AccessRight right) {
 
 BOOST_FIXTURE_TEST_SUITE(memory_table, Fixture)
 
+BOOST_AUTO_TEST_CASE(an_lkey_may_be_valid_in_all_domains) {
+  const Lkey key = add(access_local_write | access_remote_read | access_in_all_domains);
+  const Lkey other = add(access_local_write | access_remote_read);
+  constexpr PdId kOtherPd{8};
+  BOOST_TEST(
+      (table.check_local(key, kOtherPd, 0x10'0000, 16, AccessRight::local_write, range) == KeyCheck::ok));
+  BOOST_TEST((table.check_local(other, kOtherPd, 0x10'0000, 16, AccessRight::local_write, range) ==
+              KeyCheck::wrong_pd));
+  BOOST_TEST((table.check_remote(Rkey{key.value}, kOtherPd, kQp, 0x10'0000, 16, AccessRight::remote_read,
+                                 range) == KeyCheck::wrong_pd));
+}
+
 BOOST_AUTO_TEST_CASE(iova_is_translated_to_the_process_address) {
   const Lkey key = add();
   BOOST_REQUIRE(local(key, 0x10'0123, 16) == KeyCheck::ok);
