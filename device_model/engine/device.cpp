@@ -176,6 +176,12 @@ std::span<std::byte> Device::copy_whole(const wire::Frame& frame) {
   return {copy, bytes};
 }
 
+bool Device::has_sent(PacketOwner owner, const link::PacketOrigin& origin) const {
+  if (origin.device != config_.mac) return false;
+  const QueuePairContext* const sender = queue_pairs_.find(origin.queue_pair);
+  return sender != nullptr && sender->owner() == owner;
+}
+
 // One copy of the frame's bytes serves all queue pairs; a contiguous frame needs none but for its check
 // sequence.
 void Device::give_whole(const wire::Frame& frame, const link::PacketOrigin& origin,
@@ -200,6 +206,8 @@ void Device::give_whole(const wire::Frame& frame, const link::PacketOrigin& orig
         target.queue_pair != nullptr ? *target.queue_pair : target.rss_table->queue_for(hash);
     const bool is_own = to_group && origin.device == config_.mac && origin.queue_pair == queue_pair.qpn();
     if (is_own && queue_pair.blocks_own_multicast()) continue;
+    const bool hides_own = to_group ? target.hides_own_groups : target.hides_own_unicast;
+    if (hides_own && has_sent(queue_pair.owner(), origin)) continue;
     transport::InboundPacket packet{
         .headers = parsed_.transport, .payload = bytes, .facts = {headers.layers, hash}};
     if (queue_pair.takes_check_sequences()) {

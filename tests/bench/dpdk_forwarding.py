@@ -6,7 +6,6 @@ Usage: URNIC_TREE=/tmp/tree tests/bench/dpdk_forwarding.py [--rounds N] [--secon
 
 import argparse
 import pathlib
-import re
 import statistics
 import sys
 import time
@@ -54,10 +53,6 @@ def measure(own, way, seconds):
     try:
         with testpmd.Testpmd(own, "--forward-mode=io", "--rxd=512", "--txd=512", **places) as ports:
             Ways.run(own, way.get("behind"))
-            # To each other, so that a bridge and a switch need not ask.
-            macs = [re.search(r"MAC address: (\S+)", ports.command(f"show port info {port}")).group(1) for port in (0, 1)]
-            for port in (0, 1):
-                ports.command(f"set eth-peer {port} {macs[1 - port]}")
             ports.command(f"start tx_first {BURSTS}")
             time.sleep(1)
             counts = [counted(ports)]

@@ -76,6 +76,8 @@ int find_target(Context& context, const abi::CreateFlowRequest& request, Flow& f
   flow.rss_qp = context.rss_qps.find(request.qp ^ abi::kRssQpHandle);
   if (flow.rss_qp == nullptr) return EINVAL;
   target.rss_table = flow.rss_qp->rss_table.get();
+  target.hides_own_unicast = flow.rss_qp->hides_own_unicast;
+  target.hides_own_groups = flow.rss_qp->hides_own_groups;
   return 0;
 }
 

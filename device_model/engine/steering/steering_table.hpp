@@ -42,6 +42,9 @@ struct SteeringTarget {
   QueuePairContext* queue_pair = nullptr;  // null: `rss_table`
   const RssTable* rss_table = nullptr;     // outlives its rule, like the queue pair
   RuleCounters* counters = nullptr;        // may be null; outlives its rule
+  // Frames that the receiver's own program has sent by this device do not come back to it.
+  bool hides_own_unicast = false;
+  bool hides_own_groups = false;
 
   bool drops() const { return queue_pair == nullptr && rss_table == nullptr; }
 };
