@@ -18,6 +18,9 @@ namespace {
 // in mlx5_ib (mlx5_ib_modify_srq).
 constexpr std::uint32_t kDeviceFlags = limits::kDeviceFlags & ~std::uint32_t{IBV_DEVICE_SRQ_RESIZE};
 
+// Of completions' times, which are CLOCK_MONOTONIC's nanoseconds.
+constexpr std::uint32_t kClockKilohertz = 1'000'000;
+
 int ask(Command& command, abi::QueryDeviceReply& known) {
   return control::query_device(command.session, {}, known, command.descriptors);
 }
@@ -110,6 +113,8 @@ int query_device_extended(Command& command) {
   response.response_length = static_cast<__u32>(std::min(command.core.room(), sizeof response));
   response.odp_caps = on_demand(known);
   response.xrc_odp_caps = known.odp_xrc;
+  response.timestamp_mask = std::numeric_limits<__u64>::max();
+  response.hca_core_clock = kClockKilohertz;
   response.device_cap_flags_ex = kDeviceFlags;
   response.rss_caps = {1u << IBV_QPT_RAW_PACKET, known.max_rss_tables, known.max_rss_table_size, 0};
   response.max_wq_type_rq = known.max_raw_ethy_qp;
