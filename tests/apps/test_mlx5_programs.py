@@ -62,6 +62,12 @@ class Programs(unittest.TestCase):
                 _, output = self.run_on(DEVICES, *words, "-F", "-x", 1, "-n", 100)
                 self.assertRegex(output, re.compile(r"^ *\d+ +\d+ +[\d.]+", re.MULTILINE))
 
+    def test_resizing_completion_queues(self):
+        """Also to less than is in them: then the memory that libmlx5 has made for that goes back."""
+        said = self.fabric.run_on_urnic(self.fabric.verbs_program("verbs_events"), "--log_level=error", "--run_test=resizing*",
+                                        "--", *DEVICES)
+        self.assertIn("No errors detected", said)
+
     def test_with_a_device_of_the_other_face(self):
         own = self.enterContext(fabric.Fabric())
         own.up("[[devices]]\nface = \"mlx5\"\n[[devices]]\n")

@@ -57,7 +57,7 @@ int create(Command& command, const ib_uverbs_ex_create_cq& request, std::uint32_
 
   ContextPart& part = *part_of(*command.session.context);
   abi::CreateCqRequest wanted{request.user_handle, command.channel_inode, request.cqe, request.comp_vector};
-  if ((request.flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN) != 0) wanted.flags = abi::cq_ignore_overrun;
+  if ((request.flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN) != 0) wanted.flags |= abi::cq_ignore_overrun;
   const auto place = [&](CompletionQueue& cq, engine::CompletionQueueConfig& config) {
     config.entries = std::make_shared<engine::mlx5::CompletionRing>(engine::mlx5::CompletionRingConfig{
         .ring = memory[0].held.data(),
@@ -124,10 +124,14 @@ int resize_cq(Command& command) {
   const std::uint32_t entries = request.cqe + 1;
   std::array memory{QueueMemory{{driver.buf_addr, std::uint64_t{entries} * driver.cqe_size}}};
   if (const int error = hold_queue_memory(command, memory)) return error;
-  command.session.fabric.engine(command.session.device).execute([&] {
+  engine::Engine& engine = command.session.fabric.engine(command.session.device);
+  engine.execute([] {});  // as control/uverbs: requests posted before this one may complete first
+  auto moved = engine::CompletionQueue::Moved::does_not_fit;
+  engine.execute([&] {
     cq->queue->begin_move(memory[0].held.data(), entries);
-    cq->queue->move(1);
+    moved = cq->queue->move(1);
   });
+  if (moved == engine::CompletionQueue::Moved::does_not_fit) return EINVAL;  // and all stays as it was
   place.pages[0] = std::move(memory[0].held);
   ib_uverbs_resize_cq_resp response{};
   response.cqe = request.cqe;

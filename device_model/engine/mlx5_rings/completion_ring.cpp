@@ -136,8 +136,14 @@ CompletionRing::CompletionRing(const CompletionRingConfig& config)
 
 bool CompletionRing::full() {
   if (producer_ - consumer_ < config_.slots) return false;
-  consumer_ = producer_ - unread(config_.doorbells->consumer.load(std::memory_order_acquire));
+  read_consumer();
   return producer_ - consumer_ >= config_.slots;
+}
+
+// After a move the record may be behind what is known (CompletionRing::move).
+void CompletionRing::read_consumer() {
+  const std::uint32_t unread_now = unread(config_.doorbells->consumer.load(std::memory_order_acquire));
+  consumer_ = producer_ - std::min(unread_now, producer_ - consumer_);
 }
 
 void CompletionRing::put(Cqe& entry, CompletionOpcode opcode, bool solicited) {
@@ -219,14 +225,14 @@ void CompletionRing::begin_move(void* ring, std::uint32_t slots) {
 // part in the count: so the next one has the same index as if nothing had happened (as libmlx5's
 // mlx5_cq_resize_copy_cqes does it).
 CompletionRing::Moved CompletionRing::move(std::uint32_t) {
-  const std::uint32_t unread_now = unread(config_.doorbells->consumer.load(std::memory_order_acquire));
+  read_consumer();
+  const std::uint32_t unread_now = producer_ - consumer_;
   if (unread_now >= config_.slots || unread_now > new_slots_) return Moved::does_not_fit;
-  const std::uint32_t consumer = producer_ - unread_now;
   Cqe end{};
   put(end, CompletionOpcode::resized, false);
   config_.ring = new_ring_;
   config_.slots = new_slots_;
-  consumer_ = consumer + 1;  // which the program publishes when it reads the next CQE
+  ++consumer_;  // which the program publishes when it reads the next CQE
   return Moved::all;
 }
 
