@@ -15,6 +15,7 @@
 #include "provider/kernel/path_map.hpp"
 #include "provider/kernel/program_memory.hpp"
 #include "provider/kernel/real.hpp"
+#include "provider/kernel/run_directory_lookup.hpp"
 
 namespace urnic::kernel {
 

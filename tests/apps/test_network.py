@@ -107,6 +107,29 @@ while True:
         interface.send(frame)
 """
 
+# Prints the driver and the statistics of an interface; status 1 if it has none.
+STATISTICS = """
+import array, fcntl, json, socket, struct, sys
+SIOCETHTOOL, GDRVINFO, GSTRINGS, GSTATS, STATS = 0x8946, 3, 0x1b, 0x1d, 1
+asker = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+def ask(*words, room=0):
+    place = array.array("B", struct.pack(f"={len(words)}I", *words) + bytes(room))
+    try:
+        fcntl.ioctl(asker, SIOCETHTOOL, struct.pack("16sP16x", sys.argv[1].encode(), place.buffer_info()[0]))
+    except OSError:
+        sys.exit(1)
+    return bytes(place)
+about = ask(GDRVINFO, room=192)
+count = struct.unpack_from("I", about, 180)[0]
+names = ask(GSTRINGS, STATS, count, room=32 * count)[12:]
+values = ask(GSTATS, count, room=8 * count)[8:]
+if count == 0:
+    sys.exit(1)
+print(json.dumps({"driver": about[4:36].rstrip(bytes(1)).decode(),
+                  "values": {names[32 * i:32 * i + 32].rstrip(bytes(1)).decode(): struct.unpack_from("=Q", values, 8 * i)[0]
+                             for i in range(count)}}))
+"""
+
 
 def require_network():
     """SkipTest, with the reason, where an ordinary user may not have TAP interfaces and rules in a namespace."""
@@ -331,6 +354,40 @@ class Interfaces(WithNetwork):
             self.assertEqual(self.state("urnic1"), "PORT_ACTIVE")
         self.fabric.run_on_urnic("ip", "link", "set", "urnic0", "mtu", "1500")
         fabric.wait_until(lambda: "active_mtu:\t\t1024" in self.fabric.run_on_urnic("ibv_devinfo", "-d", "urnic0"), "the MTU")
+
+    def test_an_interface_follows_its_devices_link(self):
+        """It has no carrier while a person has cut that."""
+        self.up()
+        has_carrier = lambda: "LOWER_UP" in self.fabric.ip("link", "show", "dev", "urnic0")[0]["flags"]
+        for number in range(3):
+            self.fabric.run(self.fabric.urnic, "link", "set", "urnic0", "state=down")
+            fabric.wait_until(lambda: not has_carrier(), "an interface without a carrier")
+            self.assertEqual(self.state("urnic0"), "PORT_DOWN")
+            self.assertEqual(self.state("urnic1"), "PORT_ACTIVE")
+            self.fabric.run(self.fabric.urnic, "link", "set", "urnic0", "state=up")
+            # The port works at once, whenever the kernel says it of the interface.
+            self.assertEqual(self.state("urnic0"), "PORT_ACTIVE")
+            fabric.wait_until(has_carrier, "a carrier")
+        one, two = ADDRESSES
+        self.assertEqual(self.fabric.tcp(2000, (one, two)), [one])
+
+    def test_statistics_of_a_connectx(self):
+        """As ethtool(8) asks for them."""
+        self.fabric.up("network = true\n[device]\nface = \"mlx5\"\n")
+        shown = json.loads(self.fabric.run_on_urnic("python3", "-c", STATISTICS, "mlx5_0"))
+        self.assertEqual(shown["driver"], "mlx5_core")
+        self.assertIn("rx_packets_phy", shown["values"])
+        self.fabric.run_on_urnic("python3", "-c", STATISTICS, "lo", status=1)  # nobody's
+        before = shown["values"]
+        one, two = ADDRESSES
+        self.assertEqual(self.fabric.tcp(100_000, (one, two)), [one])
+
+        def grown(name):
+            now = json.loads(self.fabric.run_on_urnic("python3", "-c", STATISTICS, "mlx5_0"))["values"]
+            return now[name] - before[name]
+        for name in ("rx_bytes_phy", "tx_bytes_phy"):
+            fabric.wait_until(lambda name=name: grown(name) > 100_000, name)
+        self.assertGreater(grown("tx_vport_unicast_packets"), 20)
 
     def test_gids_follow_the_addresses(self):
         self.up()

@@ -145,8 +145,8 @@ void apply(Fabric& fabric, const LinkChange& change, ServedDevice& device) {
     } else {
       link.cut(transport::Time::max());
     }
-    if (device.host_interface != nullptr) device.host_interface->set_carrier(*change.up);
   });
+  if (change.up && device.host_interface != nullptr) device.host_interface->set_carrier(*change.up);
 }
 
 }  // namespace

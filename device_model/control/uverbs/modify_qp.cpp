@@ -110,6 +110,12 @@ abi::QpAttributes merged(const abi::QpAttributes& current, const abi::QpAttribut
   return result;
 }
 
+// The host may make its interface's MTU smaller, and larger again.
+std::uint32_t longest_raw_packet(const ServedDevice& device) {
+  const std::uint32_t path_mtu = device.interface ? device.largest_mtu : device.settings.mtu;
+  return ethernet_mtu(path_mtu) + transport::kRawFrameHeader;
+}
+
 // A datagram QP has no path of its own: the port's MTU limits its messages.
 transport::QpParameters parameters_for(const ServedDevice& device, const QueuePair& qp,
                                        const abi::QpAttributes& a) {
@@ -119,8 +125,7 @@ transport::QpParameters parameters_for(const ServedDevice& device, const QueuePa
   parameters.access.remote_atomic = (a.access_flags & IBV_ACCESS_REMOTE_ATOMIC) != 0;
   if (a.path_mtu != 0) parameters.path_mtu = limits::mtu_bytes(a.path_mtu);
   if (qp.service == transport::QpService::ud) parameters.path_mtu = device.settings.mtu;
-  if (qp.service == transport::QpService::raw_packet)
-    parameters.path_mtu = ethernet_mtu(device.settings.mtu) + transport::kRawFrameHeader;
+  if (qp.service == transport::QpService::raw_packet) parameters.path_mtu = longest_raw_packet(device);
   parameters.qkey = a.qkey;
   parameters.destination = wire::Qpn{a.destination_qpn};
   parameters.receive_psn = wire::Psn{a.receive_psn};

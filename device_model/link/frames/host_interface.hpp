@@ -41,7 +41,8 @@ class HostInterface final : public OuterPort {
   void arrive(const wire::Frame& frame, const PacketOrigin& origin) override;
   void flush() override;
 
-  void set_carrier(bool present) { tap_.set_carrier(present); }
+  // Any thread. May wait for the kernel's other changes of interfaces.
+  void set_carrier(bool present) const { tap_.set_carrier(present); }
 
   const HostInterfaceCounters& counters() const { return counters_; }
 

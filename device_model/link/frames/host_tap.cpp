@@ -36,7 +36,7 @@ HostTap::HostTap(memory::Descriptor tap)
   wake_.add(tap_.get());
 }
 
-void HostTap::set_carrier(bool present) {
+void HostTap::set_carrier(bool present) const {
   const int wanted = present ? 1 : 0;
   ioctl(tap_.get(), TUNSETCARRIER, &wanted);
 }

@@ -33,7 +33,7 @@ class HostTap {
   void send(HostFrames& frames);
 
   // Whether the host sees a cable with something at its other end. A kernel that cannot say it does not.
-  void set_carrier(bool present);
+  void set_carrier(bool present) const;
 
   // Frames of the host that no interface could send: dropped.
   std::uint64_t impossible() const { return impossible_; }

@@ -507,6 +507,20 @@ BOOST_FIXTURE_TEST_CASE(only_what_a_program_can_have_is_told, Opened) {
   BOOST_TEST(known.base.max_qp == machine.fabric.devices()[0]->settings.max_qp);
 }
 
+// mlx5_queues_test.cpp makes such CQs.
+BOOST_FIXTURE_TEST_CASE(compressed_cqes_are_offered, Opened) {
+  BOOST_REQUIRE(program.run({.number = extended(IB_USER_VERBS_EX_CMD_QUERY_DEVICE),
+                             .core = bytes_of(ib_uverbs_ex_query_device{}),
+                             .core_room = sizeof(ib_uverbs_ex_query_device_resp),
+                             .driver_room = sizeof(mlx5_ib_query_device_resp)}) == 0);
+  mlx5_ib_query_device_resp known{};
+  BOOST_REQUIRE(program.driver.size() == sizeof known);
+  std::memcpy(&known, program.driver.data(), sizeof known);
+  BOOST_TEST(known.cqe_comp_caps.max_num != 0u);
+  BOOST_TEST(known.cqe_comp_caps.supported_format ==
+             unsigned{MLX5_IB_CQE_RES_FORMAT_HASH} + MLX5_IB_CQE_RES_FORMAT_CSUM);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace urnic::control::test
