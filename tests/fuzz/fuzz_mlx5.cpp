@@ -57,6 +57,9 @@ constexpr std::array kMethodNumbers{
     abi::uverbs_method(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_CREATE),
     abi::uverbs_method(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_DESTROY),
     abi::uverbs_method(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_READ),
+    abi::uverbs_method(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT),
+    abi::uverbs_method(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC),
+    abi::uverbs_method(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_DESTROY),
 };
 constexpr std::uint32_t kMap = 126;
 

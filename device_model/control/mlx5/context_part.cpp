@@ -49,8 +49,25 @@ ContextPart::ContextPart(Context& context, DevicePages uar_pages, DevicePages pa
 
 engine::UarRegister ContextPart::choose_register() {
   engine::UarRegister chosen;
-  engine_.execute([&] { chosen = doorbells_.least_used(); });
+  engine_.execute([&] { chosen = doorbells_.least_used(static_uars()); });
   return chosen;
+}
+
+std::optional<std::uint32_t> ContextPart::allocate_uar() {
+  const auto free = std::find(allocated_uars_.begin(), allocated_uars_.end(), false);
+  if (free == allocated_uars_.end()) return std::nullopt;
+  *free = true;
+  return static_uars() + static_cast<std::uint32_t>(free - allocated_uars_.begin());
+}
+
+bool ContextPart::is_allocated_uar(std::uint32_t page) const {
+  return page >= static_uars() && page < uars.count() && allocated_uars_[page - static_uars()];
+}
+
+bool ContextPart::free_uar(std::uint32_t page) {
+  if (!is_allocated_uar(page)) return false;
+  allocated_uars_[page - static_uars()] = false;
+  return true;
 }
 
 void ContextPart::watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address) {
@@ -88,23 +105,23 @@ void ContextPart::attach(QueuePair& qp) {
   const auto* const place = static_cast<const QueuePairPlace*>(qp.place.get());
   if (place == nullptr) return;
   completed.add(wire::Qpn{qp.qpn}, place->rings->as_completed());
-  if (place->has_sends) doorbells_.attach(place->doorbell, *qp.shared->hosted);
+  for (const engine::UarRegister on : place->doorbells) doorbells_.attach(on, *qp.shared->hosted);
 }
 
 void ContextPart::withdraw(QueuePair& qp) {
   const auto* const place = static_cast<const QueuePairPlace*>(qp.place.get());
   if (place == nullptr) return;
   completed.remove(wire::Qpn{qp.qpn});
-  if (place->has_sends) doorbells_.detach(place->doorbell, *qp.shared->hosted);
+  for (const engine::UarRegister on : place->doorbells) doorbells_.detach(on, *qp.shared->hosted);
 }
 
 void ContextPart::withdraw(SharedReceiveQueue& srq) {
   if (srq.xrcd != nullptr) completed.remove_xrc(srq.queue->number());
 }
 
-void ContextPart::attach(CompletionQueue& cq) {
+void ContextPart::attach(CompletionQueue& cq, std::uint32_t page) {
   if (cq.channel == nullptr) return;
-  engine_.execute([&] { doorbells_.attach(*cq.queue); });
+  engine_.execute([&] { doorbells_.attach(*cq.queue, page); });
 }
 
 void ContextPart::withdraw(CompletionQueue& cq) { doorbells_.detach(*cq.queue); }

@@ -16,12 +16,13 @@ struct Place {
   int error = 0;
   int file = -1;
   std::uint64_t offset = 0;
-  bool is_watched = false;
+  abi::PageWatch watch = abi::PageWatch::none;
 };
 
 Place find_doorbells(const ContextPart& part, const abi::MapPagesRequest& request, std::uint32_t index) {
-  if (request.length != kPageBytes || index >= part.uars.count()) return {EINVAL};
-  return {0, part.uars.descriptor(), index * kPageBytes, true};
+  const bool is_there = index < part.static_uars() || part.is_allocated_uar(index);
+  if (request.length != kPageBytes || !is_there) return {EINVAL};
+  return {0, part.uars.descriptor(), index * kPageBytes, abi::PageWatch::stores};
 }
 
 // In the file's order: ClockPages.
@@ -29,7 +30,9 @@ Place find_clock(const ContextPart& part, const abi::MapPagesRequest& request, s
                  std::size_t page) {
   if (request.length != kPageBytes || index != 0) return {EINVAL};
   if ((request.protection & PROT_WRITE) != 0) return {EPERM};
-  return {0, part.clock_pages.descriptor(), page * kPageBytes, page == engine::ClockPages::kClockPage};
+  const bool is_clock = page == engine::ClockPages::kClockPage;
+  return {0, part.clock_pages.descriptor(), page * kPageBytes,
+          is_clock ? abi::PageWatch::reads : abi::PageWatch::none};
 }
 
 // libmlx5 maps as many pages as the length asked for has. A smaller block than a page does not cross one, and
@@ -72,9 +75,9 @@ int map_pages(Session& session, const abi::MapPagesRequest& request, abi::MapPag
   if (part == nullptr) return EINVAL;
   const Place place = find(*session.context, request);
   if (place.error != 0) return place.error;
-  if (place.file == part->clock_pages.descriptor()) part->start_clock();
+  if (place.watch == abi::PageWatch::reads) part->start_clock();
   reply.offset = place.offset;
-  reply.is_watched = place.is_watched ? 1 : 0;
+  reply.watch = place.watch;
   descriptors.sent.push_back(place.file);
   return 0;
 }
@@ -84,11 +87,11 @@ int watch_page(Session& session, const abi::WatchPageRequest& request, abi::Empt
   ContextPart* const part = part_of(*session.context);
   if (part == nullptr || descriptors.received.size() != 1) return EINVAL;
   const Place place = find(*session.context, {request.offset, kPageBytes, PROT_READ, 0});
-  if (place.error != 0 || !place.is_watched || request.address % kPageBytes != 0 ||
+  if (place.error != 0 || place.watch == abi::PageWatch::none || request.address % kPageBytes != 0 ||
       !is_userfaultfd(descriptors.received[0].get()))
     return EINVAL;
   memory::Descriptor faults = std::move(descriptors.received[0]);
-  if (place.file == part->clock_pages.descriptor()) {
+  if (place.watch == abi::PageWatch::reads) {
     part->watch_clock(std::move(faults), request.address);
   } else {
     part->watch(static_cast<std::uint32_t>(place.offset / kPageBytes), std::move(faults), request.address);

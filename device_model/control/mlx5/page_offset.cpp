@@ -28,4 +28,9 @@ std::optional<PageOffset> read_page_offset(std::uint64_t offset) {
   return std::nullopt;
 }
 
+std::uint64_t page_offset(PageKind kind, std::uint32_t index) {
+  return ((index & 0xFF) | static_cast<std::uint64_t>(kind) << 8 | std::uint64_t{index >> 8} << 16) *
+         kPageBytes;
+}
+
 }  // namespace urnic::control::mlx5

@@ -23,4 +23,7 @@ struct PageOffset {
 // Empty: it is not at a page, or the command is none that the device knows.
 std::optional<PageOffset> read_page_offset(std::uint64_t offset);
 
+// The offset at which that page is.
+std::uint64_t page_offset(PageKind kind, std::uint32_t index);
+
 }  // namespace urnic::control::mlx5

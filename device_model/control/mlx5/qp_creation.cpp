@@ -9,6 +9,7 @@
 
 #include "device_model/control/mlx5/context_part.hpp"
 #include "device_model/control/mlx5/handlers.hpp"
+#include "device_model/control/mlx5/mlx5_limits.hpp"
 #include "device_model/control/mlx5/queue_memory.hpp"
 #include "device_model/control/mlx5/queue_places.hpp"
 #include "device_model/control/uverbs/commands.hpp"
@@ -32,7 +33,7 @@ bool is_count(std::uint32_t count, std::uint32_t most) {
 }
 
 int check(const mlx5_ib_create_qp& driver) {
-  if ((driver.flags & ~kIgnoredFlags) != 0) return EOPNOTSUPP;
+  if ((driver.flags & ~(kIgnoredFlags | MLX5_QP_FLAG_UAR_PAGE_INDEX)) != 0) return EOPNOTSUPP;
   if (!is_count(driver.sq_wqe_count, engine::mlx5::kMostRingBlocks) ||
       !is_count(driver.rq_wqe_count, engine::mlx5::kMostReceiveSlots))
     return EINVAL;
@@ -75,6 +76,18 @@ class Queues {
   std::vector<QueueMemory> memory_;
 };
 
+bool names_page(const mlx5_ib_create_qp& driver) { return (driver.flags & MLX5_QP_FLAG_UAR_PAGE_INDEX) != 0; }
+
+// libmlx5 uses the first registers of a page that it has allocated (mlx5_insert_dyn_uuars), and tells of the
+// page only.
+std::vector<engine::UarRegister> doorbells_of(ContextPart& part, const mlx5_ib_create_qp& driver) {
+  if (!names_page(driver)) return {part.choose_register()};
+  std::vector<engine::UarRegister> registers;
+  for (std::uint32_t i = 0; i < kBfregsPerUar; ++i)
+    registers.push_back({driver.bfreg_index * engine::UarPages::kRegistersPerPage + i});
+  return registers;
+}
+
 abi::CreateQpRequest to_request(const ib_uverbs_ex_create_qp& core) {
   abi::CreateQpRequest request{};
   const bool is_target = core.qp_type == IBV_QPT_XRC_RECV;
@@ -114,9 +127,10 @@ int create(Command& command, const ib_uverbs_ex_create_qp& core, std::uint32_t& 
   Session& session = command.session;
   if (core.qp_type == IBV_QPT_XRC_RECV) return make_qp(session, request, {}, handle);
 
+  ContextPart& part = *part_of(*session.context);
+  if (names_page(driver) && !part.is_allocated_uar(driver.bfreg_index)) return EINVAL;
   Queues queues(driver, core.qp_type == IBV_QPT_RAW_PACKET);
   if (const int error = queues.hold(command)) return error;
-  ContextPart& part = *part_of(*session.context);
   const auto place = [&](QueuePair& qp, engine::QueuePairConfig& config) {
     auto its = std::make_unique<QueuePairPlace>();
     its->rings = std::make_shared<engine::mlx5::QueuePairRings>(engine::mlx5::QueuePairRingsConfig{
@@ -131,8 +145,7 @@ int create(Command& command, const ib_uverbs_ex_create_qp& core, std::uint32_t& 
                      .producer = &queues.record()->receive},
         .user_index = driver.uidx,
     });
-    its->has_sends = driver.sq_wqe_count != 0;
-    if (its->has_sends) its->doorbell = part.choose_register();
+    if (driver.sq_wqe_count != 0) its->doorbells = doorbells_of(part, driver);
     its->pages = queues.take();
     size(qp, driver);
     config.queues = its->rings;
@@ -147,7 +160,8 @@ int create(Command& command, const ib_uverbs_ex_create_qp& core, std::uint32_t& 
 ib_uverbs_create_qp_resp answer(Command& command, std::uint32_t handle) {
   const QueuePair& qp = *command.session.context->qps.find(handle);
   mlx5_ib_create_qp_resp driver{};
-  if (qp.place != nullptr) driver.bfreg_index = static_cast<const QueuePairPlace&>(*qp.place).doorbell.value;
+  const auto* const place = static_cast<const QueuePairPlace*>(qp.place.get());
+  if (place != nullptr && !place->doorbells.empty()) driver.bfreg_index = place->doorbells[0].value;
   command.driver.set(driver);
   ib_uverbs_create_qp_resp core{};
   core.qp_handle = handle;

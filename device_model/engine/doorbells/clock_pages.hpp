@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "device_model/abi/mlx5/clock.hpp"
 #include "device_model/engine/completion/completion_clock.hpp"
@@ -32,9 +33,11 @@ class ClockPages final : public CompletionClock {
   // is the one whose time the round has.
   ClockPages(std::byte* pages, int file, Round& round, Clock clock);
 
-  // The program has the clock's page in its memory, or will at once. From now on the clock goes.
+  // A program maps the clock's page. From now on the clock goes.
   void start();
-  // The page is at `address` there, and `faults` is the program's userfaultfd for these bytes.
+  // The page is at `address` there, and `faults` is the program's userfaultfd for these bytes. One that had
+  // the page without a watch would put an empty one in its place: so the page is taken away only when each
+  // who has mapped it watches it.
   void watch(memory::Descriptor faults, std::uint64_t address);
 
   // A round has begun. True: a program waits for its turn to read; the engine must not sleep now.
@@ -57,6 +60,7 @@ class ClockPages final : public CompletionClock {
   }
   void store_wall_time();
   void attend();
+  bool somebody_reads() const;
   bool take_away(transport::Time now);
   void give_back();
 
@@ -64,10 +68,16 @@ class ClockPages final : public CompletionClock {
   const int file_;
   Round& round_;
   const Clock clock_;
-  bool runs_ = false;
+  struct Watch {
+    memory::Descriptor faults;
+    std::uint64_t address;
+  };
+  // Of one context: its program's, and those of others that import it.
+  static constexpr std::size_t kMostWatches = 8;
+
+  std::uint32_t maps_ = 0;
   bool away_ = false;
-  memory::Descriptor faults_;
-  std::uint64_t address_ = 0;
+  std::vector<Watch> watches_;
   transport::Time taken_{};     // when the page was taken away last
   transport::Time attended_{};  // when a reader was asked for last
   transport::Time kept_until_{};
