@@ -60,6 +60,7 @@ mlx5_ib_alloc_ucontext_resp describe(const Session& session, std::uint32_t bfreg
   response.eth_min_inline = MLX5_USER_INLINE_MODE_NONE;
   response.log_uar_size = 12;
   response.num_uars_per_page = 1;
+  response.num_dyn_bfregs = (kDedicatedUars - 1) * kBfregsPerUar;  // libmlx5 takes one page more
   response.comp_mask = MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_CORE_CLOCK_OFFSET;
   response.hca_core_clock_offset = 0;  // in its page
   response.clock_info_versions = 1 << MLX5_IB_CLOCK_INFO_V1;
@@ -87,7 +88,8 @@ int get_context(Command& command) {
   if (command.session.context != nullptr) return EINVAL;
   if (const int error = check(command, request)) return error;
   const std::uint32_t bfregs = (request.total_num_bfregs + kBfregsPerUar - 1) / kBfregsPerUar * kBfregsPerUar;
-  DevicePages uars("urnic-uar", bfregs / kBfregsPerUar + kDynamicUars, *command.session.account);
+  DevicePages uars("urnic-uar", bfregs / kBfregsPerUar + kDedicatedUars + kDynamicUars,
+                   *command.session.account);
   DevicePages clock("urnic-clock", engine::ClockPages::kPages, *command.session.account);
   memory::Descriptor async_read_end = duplicate_read_end(command.descriptors);
   abi::OpenContextReply opened{};

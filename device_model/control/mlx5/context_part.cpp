@@ -53,20 +53,30 @@ engine::UarRegister ContextPart::choose_register() {
   return chosen;
 }
 
+std::optional<std::uint32_t> ContextPart::dedicated_uar(std::uint32_t index) const {
+  if (index >= kDedicatedUars || !mapped_uars_[index]) return std::nullopt;
+  return static_uars() + index;
+}
+
+std::optional<std::uint32_t> ContextPart::map_dedicated_uar(std::uint32_t index) {
+  if (index < kDedicatedUars) mapped_uars_[index] = true;
+  return dedicated_uar(index);
+}
+
 std::optional<std::uint32_t> ContextPart::allocate_uar() {
   const auto free = std::find(allocated_uars_.begin(), allocated_uars_.end(), false);
   if (free == allocated_uars_.end()) return std::nullopt;
   *free = true;
-  return static_uars() + static_cast<std::uint32_t>(free - allocated_uars_.begin());
+  return first_dynamic_uar() + static_cast<std::uint32_t>(free - allocated_uars_.begin());
 }
 
 bool ContextPart::is_allocated_uar(std::uint32_t page) const {
-  return page >= static_uars() && page < uars.count() && allocated_uars_[page - static_uars()];
+  return page >= first_dynamic_uar() && page < uars.count() && allocated_uars_[page - first_dynamic_uar()];
 }
 
 bool ContextPart::free_uar(std::uint32_t page) {
   if (!is_allocated_uar(page)) return false;
-  allocated_uars_[page - static_uars()] = false;
+  allocated_uars_[page - first_dynamic_uar()] = false;
   return true;
 }
 

@@ -33,7 +33,12 @@ class ContextPart final : public FacePart {
   ContextPart(Context& context, DevicePages uar_pages, DevicePages clock_pages);
 
   // Of the pages that the program has had since it opened the context.
-  std::uint32_t static_uars() const { return uars.count() - kDynamicUars; }
+  std::uint32_t static_uars() const { return uars.count() - kDedicatedUars - kDynamicUars; }
+  // The page of that index among the dedicated ones, which the program has mapped. Empty: it has not, or
+  // there is none.
+  std::optional<std::uint32_t> dedicated_uar(std::uint32_t index) const;
+  // As dedicated_uar; it is mapped now.
+  std::optional<std::uint32_t> map_dedicated_uar(std::uint32_t index);
   // For a new QP: the register with the fewest.
   engine::UarRegister choose_register();
   // The number of a page, for which `free_uar` is called; empty: there is none left.
@@ -77,6 +82,9 @@ class ContextPart final : public FacePart {
   engine::mlx5::CompletedQueues completed;  // changed on the engine's thread only
 
  private:
+  std::uint32_t first_dynamic_uar() const { return static_uars() + kDedicatedUars; }
+
+  std::array<bool, kDedicatedUars> mapped_uars_{};
   std::array<bool, kDynamicUars> allocated_uars_{};
   std::optional<transport::Lkey> null_key_;
   Context& context_;

@@ -10,6 +10,10 @@ namespace urnic::control::mlx5 {
 inline constexpr std::uint32_t kBfregsPerUar = 2;
 inline constexpr std::uint32_t kMaxBfregs = 512;  // as in Linux: 256 pages
 
+// Pages behind those, each of which a program maps when it needs one of its own: for thread domains
+// (ibv_alloc_td(3)).
+inline constexpr std::uint32_t kDedicatedUars = 16;
+
 // Pages behind those, which a program gets one by one (UAR_OBJ_ALLOC): libmlx5 takes 17 at most by default.
 inline constexpr std::uint32_t kDynamicUars = 20;
 

@@ -25,6 +25,13 @@ Place find_doorbells(const ContextPart& part, const abi::MapPagesRequest& reques
   return {0, part.uars.descriptor(), index * kPageBytes, abi::PageWatch::stores};
 }
 
+Place find_dedicated_doorbells(ContextPart& part, const abi::MapPagesRequest& request, std::uint32_t index) {
+  if (request.length != kPageBytes) return {EINVAL};
+  const auto page = part.map_dedicated_uar(index);
+  if (!page) return {EINVAL};
+  return {0, part.uars.descriptor(), *page * kPageBytes, abi::PageWatch::stores};
+}
+
 // In the file's order: ClockPages.
 Place find_clock(const ContextPart& part, const abi::MapPagesRequest& request, std::uint32_t index,
                  std::size_t page) {
@@ -47,13 +54,15 @@ Place find_device_memory(const Context& context, const abi::MapPagesRequest& req
 }
 
 Place find(const Context& context, const abi::MapPagesRequest& request) {
-  const ContextPart& part = *part_of(context);
+  ContextPart& part = *part_of(context);
   const auto asked = read_page_offset(request.offset);
   if (!asked || (request.protection & PROT_EXEC) != 0) return {EINVAL};
   switch (asked->kind) {
     case PageKind::doorbells:
     case PageKind::uncached_doorbells:
       return find_doorbells(part, request, asked->index);
+    case PageKind::dedicated_doorbells:
+      return find_dedicated_doorbells(part, request, asked->index);
     case PageKind::clock:
       return find_clock(part, request, asked->index, engine::ClockPages::kClockPage);
     case PageKind::clock_info:

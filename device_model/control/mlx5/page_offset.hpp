@@ -11,6 +11,7 @@ enum class PageKind : std::uint8_t {
   doorbells = 0,
   uncached_doorbells = 3,
   clock = 5,
+  dedicated_doorbells = 6,
   clock_info = 7,
   device_memory = 8,
 };

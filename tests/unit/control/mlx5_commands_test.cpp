@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(opening_answers_what_libmlx5_needs) {
   BOOST_TEST(given.log_uar_size == 12u);
   BOOST_TEST(given.num_uars_per_page == 1u);
   BOOST_TEST(given.num_ports == 1);
-  BOOST_TEST(given.num_dyn_bfregs == 0u);
+  BOOST_TEST(given.num_dyn_bfregs == (mlx5::kDedicatedUars - 1) * 2);
   BOOST_TEST(given.eth_min_inline == MLX5_USER_INLINE_MODE_NONE);
   BOOST_TEST((given.cmds_supp_uhw & MLX5_USER_CMDS_SUPP_UHW_CREATE_AH) != 0);
   BOOST_TEST(program.part().static_uars() == 8u);

@@ -210,7 +210,8 @@ BOOST_FIXTURE_TEST_CASE(doorbell_pages_are_allocated_and_mapped, Methods) {
     BOOST_REQUIRE(allocate(i % 2, method) == 0);
     last = method.handle(MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE);
     offset = method.answer<std::uint64_t>(MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET).value();
-    BOOST_TEST(method.answer<std::uint32_t>(MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID).value() == 8 + i);
+    BOOST_TEST(method.answer<std::uint32_t>(MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID).value() ==
+               8 + mlx5::kDedicatedUars + i);
     abi::MapPagesReply mapped{};
     BOOST_TEST(program.call(ControlOpcode::map_pages, abi::MapPagesRequest{offset, 4096, PROT_WRITE, 0},
                             mapped) == 0);
