@@ -92,9 +92,18 @@ struct MapPagesRequest {
   std::uint32_t protection;  // PROT_ values
   std::uint32_t reserved;
 };
+enum class PageWatch : std::uint32_t {
+  none = 0,
+  // The device takes the page away at times: WatchPageRequest.
+  stores = 1,
+  // The same. A process that has the page without a watch, as a child of fork has it, must not read it: it
+  // would put an empty page there for all.
+  reads = 2,
+};
+
 struct MapPagesReply {
-  std::uint64_t offset;      // in the file
-  std::uint32_t is_watched;  // 1: the device takes the page away at times: WatchPageRequest
+  std::uint64_t offset;  // in the file
+  PageWatch watch;
   std::uint32_t reserved;
 };
 

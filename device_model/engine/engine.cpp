@@ -197,17 +197,16 @@ void Engine::watch_uar_page(UarPages& pages, std::uint32_t page, memory::Descrip
   if (faults) sleeper_.remove(faults.get());
 }
 
-memory::Descriptor Engine::remove_clock(ClockPages& clock) {
-  memory::Descriptor ended = clock.end_watch();
-  if (ended) sleeper_.remove(ended.get());
+std::vector<memory::Descriptor> Engine::remove_clock(ClockPages& clock) {
+  std::vector<memory::Descriptor> ended = clock.end_watches();
+  for (const memory::Descriptor& each : ended) sleeper_.remove(each.get());
   doorbells_.remove(clock);
   return ended;
 }
 
 void Engine::watch_clock(ClockPages& clock, memory::Descriptor& faults, std::uint64_t address) {
   sleeper_.add(faults.get());
-  faults = clock.watch(std::move(faults), address);
-  if (faults) sleeper_.remove(faults.get());
+  if (!clock.watch(faults, address)) sleeper_.remove(faults.get());
 }
 
 void Engine::expect_waiting_memory(int answer) {

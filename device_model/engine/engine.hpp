@@ -109,11 +109,12 @@ class Engine {
   // The program's stores into a page wake the engine through its userfaultfd `faults`, whose place the one
   // takes that was watched before. Throws std::system_error; then nothing has changed.
   void watch_uar_page(UarPages& pages, std::uint32_t page, memory::Descriptor& faults, std::uint64_t address);
-  // The clock of a context of the mlx5 face goes from now on, until it is removed; then its userfaultfd is
-  // for somebody to close who may wait, if it has one.
+  // The clock of a context of the mlx5 face goes from now on, until it is removed; its userfaultfds are then
+  // as those of UAR pages.
   void add_clock(ClockPages& clock) { doorbells_.add(clock); }
-  memory::Descriptor remove_clock(ClockPages& clock);
-  // As watch_uar_page: reads of the clock wake the engine.
+  std::vector<memory::Descriptor> remove_clock(ClockPages& clock);
+  // Reads of the clock by who has `faults` wake the engine. It is taken, unless the clock has too many. Throws
+  // std::system_error; then nothing has changed.
   void watch_clock(ClockPages& clock, memory::Descriptor& faults, std::uint64_t address);
   transport::Time now() const;
   // From now on some region's memory may not answer (memory/waiting_memory.hpp); the eventfd `answer` tells

@@ -15,7 +15,7 @@ constexpr AttributeRow kAllocateDm[] = {{UVERBS_ATTR_ALLOC_DM_HANDLE, Kind::new_
                                         {UVERBS_ATTR_ALLOC_DM_ALIGNMENT, Kind::input},
                                         {MLX5_IB_ATTR_ALLOC_DM_RESP_START_OFFSET, Kind::output},
                                         {MLX5_IB_ATTR_ALLOC_DM_RESP_PAGE_INDEX, Kind::output},
-                                        {MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE, Kind::choice}};
+                                        {MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE, Kind::input}};
 constexpr AttributeRow kFreeDm[] = {{UVERBS_ATTR_FREE_DM_HANDLE, Kind::object}};
 constexpr AttributeRow kQueryDm[] = {{MLX5_IB_ATTR_QUERY_DM_REQ_HANDLE, Kind::object},
                                      {MLX5_IB_ATTR_QUERY_DM_RESP_START_OFFSET, Kind::output},
@@ -42,6 +42,17 @@ constexpr AttributeRow kReadCounters[] = {{UVERBS_ATTR_READ_COUNTERS_HANDLE, Kin
                                           {UVERBS_ATTR_READ_COUNTERS_BUFF, Kind::output},
                                           {UVERBS_ATTR_READ_COUNTERS_FLAGS, Kind::input}};
 
+// Of an imported context, which has no doorbell pages from its opening.
+constexpr AttributeRow kQueryContext[] = {{UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS, Kind::output},
+                                          {UVERBS_ATTR_QUERY_CONTEXT_CORE_SUPPORT, Kind::output},
+                                          {MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX, Kind::output}};
+constexpr AttributeRow kAllocateUar[] = {{MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, Kind::new_object},
+                                         {MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, Kind::input},
+                                         {MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, Kind::output},
+                                         {MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, Kind::output},
+                                         {MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, Kind::output}};
+constexpr AttributeRow kFreeUar[] = {{MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE, Kind::object}};
+
 template <size_t kCount>
 constexpr MethodRow row(uint16_t object, uint16_t method, const AttributeRow (&attributes)[kCount]) {
   return {object, method, attributes, kCount};
@@ -54,6 +65,9 @@ constexpr MethodRow kMethods[] = {
     row(UVERBS_OBJECT_MR, UVERBS_METHOD_DM_MR_REG, kRegisterDm),
     row(UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR, kQueryMr),
     row(UVERBS_OBJECT_PD, MLX5_IB_METHOD_PD_QUERY, kQueryPd),
+    row(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT, kQueryContext),
+    row(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC, kAllocateUar),
+    row(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_DESTROY, kFreeUar),
     row(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_CREATE, kCreateCounters),
     row(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_DESTROY, kDestroyCounters),
     row(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_READ, kReadCounters),

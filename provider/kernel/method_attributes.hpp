@@ -12,7 +12,6 @@ enum class AttributeKind : uint8_t {
   output,      // where the answer goes
   object,      // the handle of an object
   new_object,  // where the handle of a new object goes: into the attribute itself
-  choice,      // a number of 8 bits
 };
 
 struct AttributeRow {

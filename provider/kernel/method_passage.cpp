@@ -46,10 +46,11 @@ int add_input(const ProgramMemory& memory, const ib_uverbs_attr& attribute, Reco
   return memory.read(to, pointer_to(attribute.data), attribute.len) < attribute.len ? EFAULT : 0;
 }
 
-int add_number(uint16_t id, const void* number, size_t length, Records& records) {
-  unsigned char* const to = add(records, id, length, 0);
+int add_handle(const ib_uverbs_attr& attribute, Records& records) {
+  const auto handle = static_cast<uint32_t>(attribute.data);
+  unsigned char* const to = add(records, attribute.attr_id, sizeof handle, 0);
   if (to == nullptr) return EINVAL;
-  std::memcpy(to, number, length);
+  std::memcpy(to, &handle, sizeof handle);
   return 0;
 }
 
@@ -62,12 +63,8 @@ int add_attribute(const ProgramMemory& memory, const ib_uverbs_attr& attribute, 
   switch (kind) {
     case AttributeKind::input:
       return add_input(memory, attribute, records);
-    case AttributeKind::object: {
-      const auto handle = static_cast<uint32_t>(attribute.data);
-      return add_number(attribute.attr_id, &handle, sizeof handle, records);
-    }
-    case AttributeKind::choice:
-      return add_number(attribute.attr_id, &attribute.attr_data.enum_data.elem_id, 1, records);
+    case AttributeKind::object:
+      return add_handle(attribute, records);
     case AttributeKind::output:
       return add_room(attribute.attr_id, attribute.len, records);
     case AttributeKind::new_object:

@@ -22,7 +22,7 @@ constexpr std::size_t kLongestName = 32;  // with the NUL: device_model/control/
 constexpr std::size_t kMostNames = 254;   // and so many devices
 
 enum class Shown : int { unknown, all, some };
-constinit std::atomic<Shown> kind_shown{Shown::unknown};
+constinit std::atomic<Shown> shown_now{Shown::unknown};
 
 // The devices that are named, each with a NUL behind it, and another NUL at the end. A program may clear its
 // environment later.
@@ -152,10 +152,10 @@ bool read_device(const char* class_name, const char* node, char (&device)[kLonge
 
 bool some_devices_are_hidden() {
   if (!stand_in_active()) return false;
-  Shown known = kind_shown.load(std::memory_order_acquire);
+  Shown known = shown_now.load(std::memory_order_acquire);
   if (known == Shown::unknown) {
     known = read_environment();
-    kind_shown.store(known, std::memory_order_release);
+    shown_now.store(known, std::memory_order_release);
   }
   return known == Shown::some;
 }

@@ -14,6 +14,7 @@
 #include "provider/kernel/completion_channel.hpp"
 #include "provider/kernel/ioctl_method.hpp"
 #include "provider/kernel/method_passage.hpp"
+#include "provider/kernel/object_creation.hpp"
 #include "provider/kernel/uverbs_command.hpp"
 #include "provider/kernel/uverbs_connection.hpp"
 
@@ -29,28 +30,22 @@ bool is_advice(const ib_uverbs_ioctl_hdr& header) {
   return header.object_id == UVERBS_OBJECT_MR && header.method_id == UVERBS_METHOD_ADVISE_MR;
 }
 
+// ibv_import_device(3)
+bool is_import_of_events(const ib_uverbs_ioctl_hdr& header) {
+  return header.object_id == UVERBS_OBJECT_ASYNC_EVENT && header.method_id == UVERBS_METHOD_ASYNC_EVENT_ALLOC;
+}
+
 int read_method(const ProgramMemory& memory, void* argument, IoctlMethod& method) {
   if (memory.read(&method.header, argument, sizeof method.header) < sizeof method.header) return EFAULT;
   const ib_uverbs_ioctl_hdr& header = method.header;
   const size_t bytes = header.num_attrs * sizeof(ib_uverbs_attr);
   if (header.length != sizeof header + bytes || header.reserved1 != 0 || header.reserved2 != 0) return EINVAL;
-  const bool is_known =
-      is_command(header) || is_advice(header) || find_method(header.object_id, header.method_id) != nullptr;
+  const bool is_known = is_command(header) || is_advice(header) || is_import_of_events(header) ||
+                        is_creation(header) || find_method(header.object_id, header.method_id) != nullptr;
   if (!is_known || header.num_attrs > kMostAttributes) return EPROTONOSUPPORT;
   method.own_attributes =
       reinterpret_cast<ib_uverbs_attr*>(static_cast<unsigned char*>(argument) + sizeof header);
   return memory.read(method.attributes, method.own_attributes, bytes) < bytes ? EFAULT : 0;
-}
-
-// Data that the program sends.
-ProgramPart input_of(const ib_uverbs_attr& attribute) {
-  if (attribute.len <= kMostInline) return {&attribute.data, attribute.len};
-  return {reinterpret_cast<const void*>(attribute.data), attribute.len};
-}
-
-// Where the program wants an answer.
-ProgramPart output_of(const ib_uverbs_attr& attribute) {
-  return {reinterpret_cast<const void*>(attribute.data), attribute.len};
 }
 
 // 0; EINVAL: the command's number is missing, or an attribute comes twice; EPROTONOSUPPORT: one that is not
@@ -188,10 +183,29 @@ int run_advice(int device, const ProgramMemory& memory, const IoctlMethod& metho
   return 0;
 }
 
+// The descriptor on which all who have the context read its events.
+int import_events(int device, const ProgramMemory& memory, const IoctlMethod& method) {
+  if (method.header.num_attrs != 1 || method.attributes[0].attr_id != UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE)
+    return EINVAL;
+  UverbsReply reply;
+  {
+    UverbsTurn turn(device, false);
+    if (turn.error() != 0) return turn.error();
+    if (const int error = turn.ask({abi::ControlOpcode::async_channel, nullptr, 0}, reply)) return error;
+  }
+  if (!reply.descriptors[0].valid()) return EIO;
+  const int64_t descriptor = reply.descriptors[0].get();
+  if (!memory.write(&method.own_attributes[0].data_s64, &descriptor, sizeof descriptor)) return EFAULT;
+  reply.descriptors[0].release();
+  return 0;
+}
+
 int run(int device, const ProgramMemory& memory, void* argument) {
   IoctlMethod method;
   if (const int error = read_method(memory, argument, method)) return error;
   if (is_advice(method.header)) return run_advice(device, memory, method);
+  if (is_import_of_events(method.header)) return import_events(device, memory, method);
+  if (is_creation(method.header)) return create_object(device, memory, method);
   if (is_command(method.header)) return run_invocation(device, memory, method);
   return pass_method(device, memory, method, *find_method(method.header.object_id, method.header.method_id));
 }

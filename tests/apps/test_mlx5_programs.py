@@ -17,7 +17,7 @@ PERFTESTS = (("ib_write_bw",), ("ib_read_bw",), ("ib_send_bw", "-I", 64, "-s", 3
 
 # The raw clock goes on while the device sleeps, and never backwards.
 CLOCK = """
-import time, pyverbs.device as device
+import os, time, pyverbs.device as device
 context = device.Context(name="mlx5_0")
 assert context.query_device_ex().hca_core_clock == 1000000
 last = 0
@@ -28,6 +28,36 @@ for i in range(3000):
     _, ticks = context.query_rt_values_ex()
     assert ticks >= last and (i % 100 or ticks - before > -1000000), (i, ticks, last, before)
     last = ticks
+child = os.fork()  # it has no clock, and does not stop its parent's
+if child == 0:
+    os._exit(0 if context.query_rt_values_ex()[1] == 0 else 1)
+assert os.waitpid(child, 0)[1] == 0
+time.sleep(0.005)
+assert context.query_rt_values_ex()[1] > last
+print("right")
+"""
+
+# A second context on the descriptor of the first, with doorbell pages of its own.
+IMPORT = """
+import os, pyverbs.device as device, pyverbs.enums as e
+from pyverbs.cq import CQ
+from pyverbs.mr import MR, DMMR
+from pyverbs.pd import PD
+from pyverbs.qp import QP, QPCap, QPInitAttr
+first = device.Context(name="mlx5_0")
+pd, memory = PD(first), device.DM(first, device.AllocDmAttr(length=4096))
+region = MR(pd, 4096, e.IBV_ACCESS_LOCAL_WRITE)
+second = device.Context(cmd_fd=os.dup(first.cmd_fd))
+same_pd = PD(second, handle=pd.handle)
+assert MR(same_pd, handle=region.handle).lkey == region.lkey
+same_memory = device.DM(second, handle=memory.handle)
+memory.copy_to_dm(8, b"dozen of", 8)
+assert same_memory.copy_from_dm(8, 8) == b"dozen of"
+cq = CQ(second, 16)
+for _ in range(30):  # more than there are pages: some share them
+    QP(same_pd, QPInitAttr(qp_type=e.IBV_QPT_RC, scq=cq, rcq=cq, cap=QPCap(max_send_wr=4)), None)
+ticks = [context.query_rt_values_ex()[1] for context in (first, second)]
+assert ticks[1] >= ticks[0] > 0, ticks
 print("right")
 """
 
@@ -55,6 +85,9 @@ class Programs(unittest.TestCase):
 
     def test_clock(self):
         self.assertIn("right", self.fabric.run_on_urnic("/usr/bin/python3", "-c", CLOCK))
+
+    def test_imported_device(self):
+        self.assertIn("right", self.fabric.run_on_urnic("/usr/bin/python3", "-c", IMPORT))
 
     def test_perftest(self):
         for words in PERFTESTS:

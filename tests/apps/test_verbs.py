@@ -49,6 +49,7 @@ class Verbs(OnOneFabric):
         self.check("verbs_atomics", *ACROSS)
         self.check("verbs_atomics", *ALONE)
 
+    @unittest.skipIf(fabric.FACE == "mlx5", "what a child makes there is its parent's, too, as with the kernel")
     def test_import(self):
         self.check("verbs_import", *ACROSS)
         self.check("verbs_import", *ALONE)

@@ -57,6 +57,9 @@ constexpr std::array kMethodNumbers{
     abi::uverbs_method(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_CREATE),
     abi::uverbs_method(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_DESTROY),
     abi::uverbs_method(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_READ),
+    abi::uverbs_method(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT),
+    abi::uverbs_method(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC),
+    abi::uverbs_method(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_DESTROY),
 };
 constexpr std::uint32_t kMap = 126;
 
@@ -150,7 +153,7 @@ void check_reply(const control::Reply& reply) {
 // mmap(2) and what follows it. A program without a context has no pages.
 void map(Mlx5Program& program, const control::test::Bytes& core) {
   abi::MapPagesRequest request{};
-  std::memcpy(&request, core.data(), std::min(core.size(), sizeof request));
+  if (!core.empty()) std::memcpy(&request, core.data(), std::min(core.size(), sizeof request));
   abi::MapPagesReply mapped{};
   if (program.call(abi::ControlOpcode::map_pages, request, mapped) != 0) return;
   require(program.reply().descriptors.size() == 1, "mapped pages have their file");

@@ -104,6 +104,9 @@ constexpr std::array kCommands{
                URNIC_UP_TO(ib_uverbs_ex_destroy_rwq_ind_table, ind_tbl_handle), 0, destroy_indirection_table},
 
     // Methods of ioctl(2). Their handlers look at the sizes.
+    method(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT, query_context),
+    method(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC, allocate_uar),
+    method(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_DESTROY, free_uar),
     method(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC, allocate_dm),
     method(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_FREE, free_dm),
     method(UVERBS_OBJECT_DM, MLX5_IB_METHOD_DM_QUERY, query_dm),

@@ -56,8 +56,35 @@ ContextPart::~ContextPart() {
 
 engine::UarRegister ContextPart::choose_register() {
   engine::UarRegister chosen;
-  engine_.execute([&] { chosen = doorbells_.least_used(); });
+  engine_.execute([&] { chosen = doorbells_.least_used(static_uars()); });
   return chosen;
+}
+
+std::optional<std::uint32_t> ContextPart::dedicated_uar(std::uint32_t index) const {
+  if (index >= kDedicatedUars || !mapped_uars_[index]) return std::nullopt;
+  return static_uars() + index;
+}
+
+std::optional<std::uint32_t> ContextPart::map_dedicated_uar(std::uint32_t index) {
+  if (index < kDedicatedUars) mapped_uars_[index] = true;
+  return dedicated_uar(index);
+}
+
+std::optional<std::uint32_t> ContextPart::allocate_uar() {
+  const auto free = std::find(allocated_uars_.begin(), allocated_uars_.end(), false);
+  if (free == allocated_uars_.end()) return std::nullopt;
+  *free = true;
+  return first_dynamic_uar() + static_cast<std::uint32_t>(free - allocated_uars_.begin());
+}
+
+bool ContextPart::is_allocated_uar(std::uint32_t page) const {
+  return page >= first_dynamic_uar() && page < uars.count() && allocated_uars_[page - first_dynamic_uar()];
+}
+
+bool ContextPart::free_uar(std::uint32_t page) {
+  if (!is_allocated_uar(page)) return false;
+  allocated_uars_[page - first_dynamic_uar()] = false;
+  return true;
 }
 
 void ContextPart::watch(std::uint32_t page, memory::Descriptor& faults, std::uint64_t address) {
@@ -95,30 +122,30 @@ void ContextPart::attach(QueuePair& qp) {
   const auto* const place = static_cast<const QueuePairPlace*>(qp.place.get());
   if (place == nullptr) return;
   completed.add(wire::Qpn{qp.qpn}, place->rings->as_completed());
-  if (place->has_sends) doorbells_.attach(place->doorbell, *qp.shared->hosted);
+  for (const engine::UarRegister on : place->doorbells) doorbells_.attach(on, *qp.shared->hosted);
 }
 
 void ContextPart::withdraw(QueuePair& qp) {
   const auto* const place = static_cast<const QueuePairPlace*>(qp.place.get());
   if (place == nullptr) return;
   completed.remove(wire::Qpn{qp.qpn});
-  if (place->has_sends) doorbells_.detach(place->doorbell, *qp.shared->hosted);
+  for (const engine::UarRegister on : place->doorbells) doorbells_.detach(on, *qp.shared->hosted);
 }
 
 void ContextPart::withdraw(SharedReceiveQueue& srq) {
   if (srq.xrcd != nullptr) completed.remove_xrc(srq.queue->number());
 }
 
-void ContextPart::attach(CompletionQueue& cq) {
+void ContextPart::attach(CompletionQueue& cq, std::uint32_t page) {
   if (cq.channel == nullptr) return;
-  engine_.execute([&] { doorbells_.attach(*cq.queue); });
+  engine_.execute([&] { doorbells_.attach(*cq.queue, page); });
 }
 
 void ContextPart::withdraw(CompletionQueue& cq) { doorbells_.detach(*cq.queue); }
 
 void ContextPart::remove_from_engine() {
   ended_watches_ = engine_.remove_uar_pages(doorbells_);
-  ended_watches_.push_back(engine_.remove_clock(clock_));
+  for (memory::Descriptor& each : engine_.remove_clock(clock_)) ended_watches_.push_back(std::move(each));
   if (null_key_) context_.device.device->memory_table().remove_region(*null_key_);
 }
 

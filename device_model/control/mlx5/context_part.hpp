@@ -1,12 +1,14 @@
 // What the mlx5 face keeps with a context, beside the objects that all faces have.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "device_model/control/loop/descriptor_disposal.hpp"
 #include "device_model/control/mlx5/device_pages.hpp"
+#include "device_model/control/mlx5/mlx5_limits.hpp"
 #include "device_model/control/objects/program_context.hpp"
 #include "device_model/control/objects/queue_pages.hpp"
 #include "device_model/engine/doorbells/clock_pages.hpp"
@@ -28,13 +30,26 @@ inline constexpr std::uint32_t kMostCounterPoints = 32;
 class ContextPart final : public FacePart {
  public:
   // The engine looks at the pages from here on, until `remove_from_engine`. `disposal`, if not null, closes
-  // userfaultfds of the process `program`: the end of one waits for the lock of its program's memory.
+  // userfaultfds of the process `program`: the end of one waits for the lock of its program's memory. The
+  // last kDynamicUars pages are for `allocate_uar`.
   ContextPart(Context& context, DevicePages uar_pages, DevicePages clock_pages, DescriptorDisposal* disposal,
               pid_t program);
   ~ContextPart() override;
 
+  // Of the pages that the program has had since it opened the context.
+  std::uint32_t static_uars() const { return uars.count() - kDedicatedUars - kDynamicUars; }
+  // The page of that index among the dedicated ones, which the program has mapped. Empty: it has not, or
+  // there is none.
+  std::optional<std::uint32_t> dedicated_uar(std::uint32_t index) const;
+  // As dedicated_uar; it is mapped now.
+  std::optional<std::uint32_t> map_dedicated_uar(std::uint32_t index);
   // For a new QP: the register with the fewest.
   engine::UarRegister choose_register();
+  // The number of a page, for which `free_uar` is called; empty: there is none left.
+  std::optional<std::uint32_t> allocate_uar();
+  // False: the page is not allocated. Its queues go on.
+  bool free_uar(std::uint32_t page);
+  bool is_allocated_uar(std::uint32_t page) const;
   // As Engine::watch_uar_page.
   void watch(std::uint32_t page, memory::Descriptor& faults, std::uint64_t address);
   // ClockPages::start; Engine::watch_clock.
@@ -50,8 +65,9 @@ class ContextPart final : public FacePart {
   std::uint16_t name_pages_of(std::uint32_t device_memory);
   // Null: nothing has the number.
   const DeviceMemory* find_pages(std::uint32_t number) const;
-  // Requests for events of the CQ reach it. On the control thread, when the CQ has its engine part.
-  void attach(CompletionQueue& cq);
+  // Requests for events of the CQ, in that page, reach it. On the control thread, when the CQ has its engine
+  // part.
+  void attach(CompletionQueue& cq, std::uint32_t page);
 
   // FacePart
   void attach(QueuePair& qp) override;
@@ -60,6 +76,8 @@ class ContextPart final : public FacePart {
   void withdraw(CompletionQueue& cq) override;
   void remove_from_engine() override;
 
+  std::uint8_t cqe_version = 1;
+  memory::Descriptor async_read_end{};  // for contexts that import this one
   DevicePages uars;
   DevicePages clock_pages;
   QueuePages queue_pages;
@@ -68,6 +86,10 @@ class ContextPart final : public FacePart {
   engine::mlx5::CompletedQueues completed;  // changed on the engine's thread only
 
  private:
+  std::uint32_t first_dynamic_uar() const { return static_uars() + kDedicatedUars; }
+
+  std::array<bool, kDedicatedUars> mapped_uars_{};
+  std::array<bool, kDynamicUars> allocated_uars_{};
   std::optional<transport::Lkey> null_key_;
   Context& context_;
   std::vector<std::uint32_t> named_memories_;  // handles, by number; those that are gone give up their number

@@ -41,7 +41,7 @@ bool may_compress(const mlx5_ib_create_cq& driver) {
 int check(const ib_uverbs_ex_create_cq& request, const mlx5_ib_create_cq& driver) {
   if (!is_cqe_size(driver.cqe_size) || !is_entry_count(request.cqe + 1)) return EINVAL;
   if (driver.cqe_comp_en != 0 && !may_compress(driver)) return EINVAL;
-  if (driver.flags != 0) return EOPNOTSUPP;
+  if ((driver.flags & ~MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX) != 0) return EOPNOTSUPP;
   const std::uint32_t known = IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
   return request.comp_mask != 0 || (request.flags & ~known) != 0 ? EOPNOTSUPP : 0;
 }
@@ -50,12 +50,14 @@ int check(const ib_uverbs_ex_create_cq& request, const mlx5_ib_create_cq& driver
 int create(Command& command, const ib_uverbs_ex_create_cq& request, std::uint32_t& handle) {
   const auto driver = begin_of<mlx5_ib_create_cq>(command.driver_input);
   if (const int error = check(request, driver)) return error;
+  ContextPart& part = *part_of(*command.session.context);
+  const bool names_page = (driver.flags & MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX) != 0;
+  if (names_page && !part.is_allocated_uar(driver.uar_page_index)) return EINVAL;
   const std::uint32_t entries = request.cqe + 1;
   std::array memory{QueueMemory{{driver.buf_addr, std::uint64_t{entries} * driver.cqe_size}},
                     QueueMemory{{driver.db_addr, sizeof(abi::mlx5::CompletionDoorbells)}, true}};
   if (const int error = hold_queue_memory(command, memory)) return error;
 
-  ContextPart& part = *part_of(*command.session.context);
   abi::CreateCqRequest wanted{request.user_handle, command.channel_inode, request.cqe, request.comp_vector};
   if ((request.flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN) != 0) wanted.flags |= abi::cq_ignore_overrun;
   const auto place = [&](CompletionQueue& cq, engine::CompletionQueueConfig& config) {
@@ -74,7 +76,7 @@ int create(Command& command, const ib_uverbs_ex_create_cq& request, std::uint32_
     return 0;
   };
   if (const int error = make_cq(command.session, wanted, place, handle)) return error;
-  part.attach(*command.session.context->cqs.find(handle));
+  part.attach(*command.session.context->cqs.find(handle), names_page ? driver.uar_page_index : 0);
   return 0;
 }
 

@@ -23,7 +23,7 @@ int allocate_dm(Command& command) {
   MethodAttributes attributes(command);
   const auto length = attributes.number<std::uint64_t>(UVERBS_ATTR_ALLOC_DM_LENGTH);
   const auto log_alignment = attributes.number<std::uint32_t>(UVERBS_ATTR_ALLOC_DM_ALIGNMENT);
-  const auto type = attributes.number<std::uint8_t>(MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE);
+  const auto type = attributes.number<std::uint64_t>(MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE);
   if (attributes.wrong() || !length || !log_alignment) return EINVAL;
   if (type.value_or(MLX5_IB_UAPI_DM_TYPE_MEMIC) != MLX5_IB_UAPI_DM_TYPE_MEMIC) return EOPNOTSUPP;
   Context& context = *command.session.context;

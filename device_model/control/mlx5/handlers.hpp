@@ -61,6 +61,9 @@ int create_flow(Command&);
 int destroy_flow(Command&);
 
 // Methods of ioctl(2): MethodAttributes.
+int query_context(Command&);
+int allocate_uar(Command&);
+int free_uar(Command&);
 int allocate_dm(Command&);
 int free_dm(Command&);
 int query_dm(Command&);

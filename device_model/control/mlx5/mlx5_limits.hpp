@@ -12,6 +12,13 @@ namespace urnic::control::mlx5 {
 inline constexpr std::uint32_t kBfregsPerUar = 2;
 inline constexpr std::uint32_t kMaxBfregs = 512;  // as in Linux: 256 pages
 
+// Pages behind those, each of which a program maps when it needs one of its own: for thread domains
+// (ibv_alloc_td(3)).
+inline constexpr std::uint32_t kDedicatedUars = 16;
+
+// Pages behind those, which a program gets one by one (UAR_OBJ_ALLOC): libmlx5 takes 17 at most by default.
+inline constexpr std::uint32_t kDynamicUars = 20;
+
 // A send queue is made of blocks of 64 bytes; a WQE has 16 of them at most, a receive WQE 512 bytes.
 inline constexpr std::uint32_t kMaxSendWqeBytes = 1024;
 inline constexpr std::uint32_t kMaxReceiveWqeBytes = 512;

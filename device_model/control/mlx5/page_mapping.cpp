@@ -16,12 +16,20 @@ struct Place {
   int error = 0;
   int file = -1;
   std::uint64_t offset = 0;
-  bool is_watched = false;
+  abi::PageWatch watch = abi::PageWatch::none;
 };
 
 Place find_doorbells(const ContextPart& part, const abi::MapPagesRequest& request, std::uint32_t index) {
-  if (request.length != kPageBytes || index >= part.uars.count()) return {EINVAL};
-  return {0, part.uars.descriptor(), index * kPageBytes, true};
+  const bool is_there = index < part.static_uars() || part.is_allocated_uar(index);
+  if (request.length != kPageBytes || !is_there) return {EINVAL};
+  return {0, part.uars.descriptor(), index * kPageBytes, abi::PageWatch::stores};
+}
+
+Place find_dedicated_doorbells(ContextPart& part, const abi::MapPagesRequest& request, std::uint32_t index) {
+  if (request.length != kPageBytes) return {EINVAL};
+  const auto page = part.map_dedicated_uar(index);
+  if (!page) return {EINVAL};
+  return {0, part.uars.descriptor(), *page * kPageBytes, abi::PageWatch::stores};
 }
 
 // In the file's order: ClockPages.
@@ -29,7 +37,9 @@ Place find_clock(const ContextPart& part, const abi::MapPagesRequest& request, s
                  std::size_t page) {
   if (request.length != kPageBytes || index != 0) return {EINVAL};
   if ((request.protection & PROT_WRITE) != 0) return {EPERM};
-  return {0, part.clock_pages.descriptor(), page * kPageBytes, page == engine::ClockPages::kClockPage};
+  const bool is_clock = page == engine::ClockPages::kClockPage;
+  return {0, part.clock_pages.descriptor(), page * kPageBytes,
+          is_clock ? abi::PageWatch::reads : abi::PageWatch::none};
 }
 
 // libmlx5 maps as many pages as the length asked for has. A smaller block than a page does not cross one, and
@@ -44,13 +54,15 @@ Place find_device_memory(const Context& context, const abi::MapPagesRequest& req
 }
 
 Place find(const Context& context, const abi::MapPagesRequest& request) {
-  const ContextPart& part = *part_of(context);
+  ContextPart& part = *part_of(context);
   const auto asked = read_page_offset(request.offset);
   if (!asked || (request.protection & PROT_EXEC) != 0) return {EINVAL};
   switch (asked->kind) {
     case PageKind::doorbells:
     case PageKind::uncached_doorbells:
       return find_doorbells(part, request, asked->index);
+    case PageKind::dedicated_doorbells:
+      return find_dedicated_doorbells(part, request, asked->index);
     case PageKind::clock:
       return find_clock(part, request, asked->index, engine::ClockPages::kClockPage);
     case PageKind::clock_info:
@@ -72,9 +84,9 @@ int map_pages(Session& session, const abi::MapPagesRequest& request, abi::MapPag
   if (part == nullptr) return EINVAL;
   const Place place = find(*session.context, request);
   if (place.error != 0) return place.error;
-  if (place.file == part->clock_pages.descriptor()) part->start_clock();
+  if (place.watch == abi::PageWatch::reads) part->start_clock();
   reply.offset = place.offset;
-  reply.is_watched = place.is_watched ? 1 : 0;
+  reply.watch = place.watch;
   descriptors.sent.push_back(place.file);
   return 0;
 }
@@ -84,12 +96,12 @@ int watch_page(Session& session, const abi::WatchPageRequest& request, abi::Empt
   ContextPart* const part = part_of(*session.context);
   if (part == nullptr || descriptors.received.size() != 1) return EINVAL;
   const Place place = find(*session.context, {request.offset, kPageBytes, PROT_READ, 0});
-  if (place.error != 0 || !place.is_watched || request.address % kPageBytes != 0 ||
+  if (place.error != 0 || place.watch == abi::PageWatch::none || request.address % kPageBytes != 0 ||
       !is_userfaultfd(descriptors.received[0].get()))
     return EINVAL;
   // What is left in the message is closed where that may wait.
   memory::Descriptor& faults = descriptors.received[0];
-  if (place.file == part->clock_pages.descriptor()) {
+  if (place.watch == abi::PageWatch::reads) {
     part->watch_clock(faults, request.address);
   } else {
     part->watch(static_cast<std::uint32_t>(place.offset / kPageBytes), faults, request.address);

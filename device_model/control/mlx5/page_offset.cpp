@@ -9,6 +9,7 @@ namespace urnic::control::mlx5 {
 static_assert(static_cast<int>(PageKind::doorbells) == MLX5_IB_MMAP_REGULAR_PAGE);
 static_assert(static_cast<int>(PageKind::uncached_doorbells) == MLX5_IB_MMAP_NC_PAGE);
 static_assert(static_cast<int>(PageKind::clock) == MLX5_IB_MMAP_CORE_CLOCK);
+static_assert(static_cast<int>(PageKind::dedicated_doorbells) == MLX5_IB_MMAP_ALLOC_WC);
 static_assert(static_cast<int>(PageKind::clock_info) == MLX5_IB_MMAP_CLOCK_INFO);
 static_assert(static_cast<int>(PageKind::device_memory) == MLX5_IB_MMAP_DEVICE_MEM);
 
@@ -21,11 +22,17 @@ std::optional<PageOffset> read_page_offset(std::uint64_t offset) {
     case PageKind::doorbells:
     case PageKind::uncached_doorbells:
     case PageKind::clock:
+    case PageKind::dedicated_doorbells:
     case PageKind::clock_info:
     case PageKind::device_memory:
       return PageOffset{kind, index};
   }
   return std::nullopt;
+}
+
+std::uint64_t page_offset(PageKind kind, std::uint32_t index) {
+  return ((index & 0xFF) | static_cast<std::uint64_t>(kind) << 8 | std::uint64_t{index >> 8} << 16) *
+         kPageBytes;
 }
 
 }  // namespace urnic::control::mlx5

@@ -11,6 +11,7 @@ enum class PageKind : std::uint8_t {
   doorbells = 0,
   uncached_doorbells = 3,
   clock = 5,
+  dedicated_doorbells = 6,
   clock_info = 7,
   device_memory = 8,
 };
@@ -22,5 +23,8 @@ struct PageOffset {
 
 // Empty: it is not at a page, or the command is none that the device knows.
 std::optional<PageOffset> read_page_offset(std::uint64_t offset);
+
+// The offset at which that page is.
+std::uint64_t page_offset(PageKind kind, std::uint32_t index);
 
 }  // namespace urnic::control::mlx5

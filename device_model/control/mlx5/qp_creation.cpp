@@ -9,6 +9,7 @@
 
 #include "device_model/control/mlx5/context_part.hpp"
 #include "device_model/control/mlx5/handlers.hpp"
+#include "device_model/control/mlx5/mlx5_limits.hpp"
 #include "device_model/control/mlx5/queue_memory.hpp"
 #include "device_model/control/mlx5/queue_places.hpp"
 #include "device_model/control/uverbs/commands.hpp"
@@ -23,6 +24,9 @@ namespace {
 constexpr std::uint32_t kIgnoredFlags =
     MLX5_QP_FLAG_SCATTER_CQE | MLX5_QP_FLAG_ALLOW_SCATTER_CQE | MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_UC |
     MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_MC | MLX5_QP_FLAG_PACKET_BASED_CREDIT_MODE;
+// Which doorbell the program has chosen: a page that it has allocated, or a register of one that it has
+// mapped.
+constexpr std::uint32_t kDoorbellFlags = MLX5_QP_FLAG_UAR_PAGE_INDEX | MLX5_QP_FLAG_BFREG_INDEX;
 constexpr std::uint32_t kBlockBytes = 64;
 constexpr std::uint32_t kLeastStrideShift = 4;
 constexpr std::uint32_t kMostStrideShift = 9;  // kMaxReceiveWqeBytes
@@ -32,7 +36,8 @@ bool is_count(std::uint32_t count, std::uint32_t most) {
 }
 
 int check(const mlx5_ib_create_qp& driver) {
-  if ((driver.flags & ~kIgnoredFlags) != 0) return EOPNOTSUPP;
+  if ((driver.flags & ~(kIgnoredFlags | kDoorbellFlags)) != 0) return EOPNOTSUPP;
+  if ((driver.flags & kDoorbellFlags) == kDoorbellFlags) return EINVAL;
   if (!is_count(driver.sq_wqe_count, engine::mlx5::kMostRingBlocks) ||
       !is_count(driver.rq_wqe_count, engine::mlx5::kMostReceiveSlots))
     return EINVAL;
@@ -75,6 +80,24 @@ class Queues {
   std::vector<QueueMemory> memory_;
 };
 
+// 0, or EINVAL: the program does not have what it names. libmlx5 uses the first registers of a page
+// (mlx5_insert_dyn_uuars). Of a page that it has allocated it names the page alone.
+int find_doorbells(ContextPart& part, const mlx5_ib_create_qp& driver,
+                   std::vector<engine::UarRegister>& registers) {
+  constexpr std::uint32_t kEach = engine::UarPages::kRegistersPerPage;
+  if ((driver.flags & MLX5_QP_FLAG_UAR_PAGE_INDEX) != 0) {
+    if (!part.is_allocated_uar(driver.bfreg_index)) return EINVAL;
+    for (std::uint32_t i = 0; i < kBfregsPerUar; ++i) registers.push_back({driver.bfreg_index * kEach + i});
+  } else if ((driver.flags & MLX5_QP_FLAG_BFREG_INDEX) != 0) {
+    const auto page = part.dedicated_uar(driver.bfreg_index / kBfregsPerUar);
+    if (!page) return EINVAL;
+    registers.push_back({*page * kEach + driver.bfreg_index % kBfregsPerUar});
+  } else {
+    registers.push_back(part.choose_register());
+  }
+  return 0;
+}
+
 abi::CreateQpRequest to_request(const ib_uverbs_ex_create_qp& core) {
   abi::CreateQpRequest request{};
   const bool is_target = core.qp_type == IBV_QPT_XRC_RECV;
@@ -114,9 +137,11 @@ int create(Command& command, const ib_uverbs_ex_create_qp& core, std::uint32_t& 
   Session& session = command.session;
   if (core.qp_type == IBV_QPT_XRC_RECV) return make_qp(session, request, {}, handle);
 
+  ContextPart& part = *part_of(*session.context);
+  std::vector<engine::UarRegister> doorbells;
+  if (const int error = find_doorbells(part, driver, doorbells)) return error;
   Queues queues(driver, core.qp_type == IBV_QPT_RAW_PACKET);
   if (const int error = queues.hold(command)) return error;
-  ContextPart& part = *part_of(*session.context);
   const auto place = [&](QueuePair& qp, engine::QueuePairConfig& config) {
     auto its = std::make_unique<QueuePairPlace>();
     its->rings = std::make_shared<engine::mlx5::QueuePairRings>(engine::mlx5::QueuePairRingsConfig{
@@ -131,8 +156,7 @@ int create(Command& command, const ib_uverbs_ex_create_qp& core, std::uint32_t& 
                      .producer = &queues.record()->receive},
         .user_index = driver.uidx,
     });
-    its->has_sends = driver.sq_wqe_count != 0;
-    if (its->has_sends) its->doorbell = part.choose_register();
+    if (driver.sq_wqe_count != 0) its->doorbells = std::move(doorbells);
     its->pages = queues.take();
     size(qp, driver);
     config.queues = its->rings;
@@ -147,7 +171,8 @@ int create(Command& command, const ib_uverbs_ex_create_qp& core, std::uint32_t& 
 ib_uverbs_create_qp_resp answer(Command& command, std::uint32_t handle) {
   const QueuePair& qp = *command.session.context->qps.find(handle);
   mlx5_ib_create_qp_resp driver{};
-  if (qp.place != nullptr) driver.bfreg_index = static_cast<const QueuePairPlace&>(*qp.place).doorbell.value;
+  const auto* const place = static_cast<const QueuePairPlace*>(qp.place.get());
+  if (place != nullptr && !place->doorbells.empty()) driver.bfreg_index = place->doorbells[0].value;
   command.driver.set(driver);
   ib_uverbs_create_qp_resp core{};
   core.qp_handle = handle;

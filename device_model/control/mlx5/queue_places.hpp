@@ -20,8 +20,8 @@ struct ProgramPlace final : QueuePlace {
 struct QueuePairPlace final : QueuePlace {
   std::vector<HeldPages> pages;
   std::shared_ptr<engine::mlx5::QueuePairRings> rings;
-  bool has_sends = false;
-  engine::UarRegister doorbell;  // with `has_sends`
+  // Of the send queue; none without one. With a page of its own the program chooses a register there itself.
+  std::vector<engine::UarRegister> doorbells;
 };
 
 }  // namespace urnic::control::mlx5

@@ -125,10 +125,15 @@ int run(Session& session, Bytes body, std::span<std::byte> reply, std::size_t& l
   return 0;
 }
 
+int async_read_end(const Session& session) {
+  const ContextPart* const part = part_of(*session.context);
+  return part != nullptr ? part->async_read_end.get() : -1;
+}
+
 }  // namespace
 
 const KernelCommands& kernel_commands() {
-  static constexpr KernelCommands kCommands{&run, &map_pages, &watch_page};
+  static constexpr KernelCommands kCommands{&run, &map_pages, &watch_page, &async_read_end};
   return kCommands;
 }
 

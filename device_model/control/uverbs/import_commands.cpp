@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "device_model/control/uverbs/commands.hpp"
+#include "device_model/control/uverbs/kernel_commands.hpp"
 #include "device_model/memory/descriptor_facts.hpp"
 
 namespace urnic::control {
@@ -21,8 +22,11 @@ int tell_token(Session& session, const abi::Empty&, abi::Empty&, DescriptorExcha
 }
 
 int async_channel(Session& session, const abi::Empty&, abi::Empty&, DescriptorExchange& descriptors) {
-  if (!session.async_read_end) return EINVAL;
-  descriptors.sent.push_back(session.async_read_end.get());
+  int read_end = session.async_read_end.get();
+  if (read_end < 0 && session.kernel_commands != nullptr)
+    read_end = session.kernel_commands->async_read_end(session);
+  if (read_end < 0) return EINVAL;
+  descriptors.sent.push_back(read_end);
   return 0;
 }
 

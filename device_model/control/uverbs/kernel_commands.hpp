@@ -19,6 +19,8 @@ struct KernelCommands {
                         std::size_t& length, DescriptorExchange&);
   int (*map_pages)(Session&, const abi::MapPagesRequest&, abi::MapPagesReply&, DescriptorExchange&);
   int (*watch_page)(Session&, const abi::WatchPageRequest&, abi::Empty&, DescriptorExchange&);
+  // Where the asynchronous events of the session's context are read; -1: it is none of this face's.
+  int (*async_read_end)(const Session&);
 };
 
 }  // namespace urnic::control

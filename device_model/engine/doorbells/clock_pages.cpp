@@ -42,22 +42,30 @@ ClockPages::ClockPages(std::byte* pages, int file, Round& round, Clock clock)
 }
 
 void ClockPages::start() {
-  runs_ = true;
-  if (!away_) clock_page().store(ticks(clock_()));
-  // An engine that sleeps comes to take the page away.
-  if (!away_) look_again_ = round_.now();
+  ++maps_;
+  if (away_) give_back();  // who has just mapped it does not watch it yet
+  clock_page().store(ticks(clock_()));
+  look_again_ = round_.now();  // an engine that sleeps comes to take the page away
 }
 
-memory::Descriptor ClockPages::watch(memory::Descriptor faults, std::uint64_t address) {
-  if (away_) give_back();
-  address_ = address;
-  start();
-  return std::exchange(faults_, std::move(faults));
+bool ClockPages::watch(memory::Descriptor& faults, std::uint64_t address) {
+  look_again_ = round_.now();
+  if (watches_.size() >= kMostWatches) return false;
+  watches_.push_back({std::move(faults), address});
+  return true;
 }
 
-memory::Descriptor ClockPages::end_watch() {
+std::vector<memory::Descriptor> ClockPages::end_watches() {
   if (away_) give_back();
-  return std::move(faults_);
+  std::vector<memory::Descriptor> ended;
+  for (Watch& each : watches_) ended.push_back(std::move(each.faults));
+  watches_.clear();
+  return ended;
+}
+
+bool ClockPages::somebody_reads() const {
+  return std::any_of(watches_.begin(), watches_.end(),
+                     [](const Watch& each) { return has_fault(each.faults.get()); });
 }
 
 // The program copies the numbers between two reads of the sequence.
@@ -75,18 +83,18 @@ void ClockPages::store_wall_time() {
 
 std::uint64_t ClockPages::now() {
   const std::uint64_t time = ticks(clock_());
-  if (runs_ && !away_) clock_page().store(time);
+  if (maps_ != 0 && !away_) clock_page().store(time);
   return time;
 }
 
 std::uint64_t ClockPages::of_round() {
   const std::uint64_t time = ticks(round_.now());
-  if (runs_ && !away_) clock_page().store(time);
+  if (maps_ != 0 && !away_) clock_page().store(time);
   return time;
 }
 
 bool ClockPages::show() {
-  if (!runs_) return false;
+  if (maps_ == 0) return false;
   if (round_.now() - wall_time_at_ >= kWallTimePeriod) store_wall_time();
   if (away_) {
     attend();
@@ -99,7 +107,7 @@ bool ClockPages::show() {
 void ClockPages::attend() {
   if (round_.now() - attended_ < kAttentionToReaders) return;
   attended_ = round_.now();
-  if (has_fault(faults_.get())) give_back();
+  if (somebody_reads()) give_back();
 }
 
 bool ClockPages::take_away(transport::Time now) {
@@ -114,20 +122,20 @@ void ClockPages::give_back() {
   const transport::Time now = clock_();
   away_ = false;
   clock_page().store(ticks(now));  // now it is there
-  end_fault(faults_.get(), address_, kPageBytes);
+  for (const Watch& each : watches_) end_fault(each.faults.get(), each.address, kPageBytes);
   const bool at_once = now - taken_ < std::max(kept_for_, kFirstKeeping);
   kept_for_ = at_once ? std::clamp(2 * kept_for_, kFirstKeeping, kLongestKeeping) : kFirstKeeping;
   kept_until_ = now + kept_for_;
 }
 
 void ClockPages::going_to_sleep(transport::Time now) {
-  if (!runs_ || away_) return;
-  if (!faults_ || !take_away(now)) look_again_ = now + kRestOfClock;
+  if (maps_ == 0 || away_) return;
+  if (watches_.size() < maps_ || !take_away(now)) look_again_ = now + kRestOfClock;
 }
 
 void ClockPages::awake() {
   look_again_.reset();
-  if (away_ && has_fault(faults_.get())) give_back();
+  if (away_ && somebody_reads()) give_back();
 }
 
 }  // namespace urnic::engine

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "device_model/abi/mlx5/clock.hpp"
 #include "device_model/engine/completion/completion_clock.hpp"
@@ -32,13 +33,14 @@ class ClockPages final : public CompletionClock {
   // is the one whose time the round has.
   ClockPages(std::byte* pages, int file, Round& round, Clock clock);
 
-  // The program has the clock's page in its memory, or will at once. From now on the clock goes.
+  // A program maps the clock's page. From now on the clock goes.
   void start();
-  // The page is at `address` there, and `faults` is the program's userfaultfd for these bytes. As
-  // UarPages::watch.
-  memory::Descriptor watch(memory::Descriptor faults, std::uint64_t address);
-  // The page is there, and no userfaultfd is watched any more: this was it, if there was one.
-  memory::Descriptor end_watch();
+  // The page is at `address` there, and `faults` is the program's userfaultfd for these bytes, which is taken.
+  // False: there are too many, and it is not. One that had the page without a watch would put an empty one in
+  // its place: so the page is taken away only when each who has mapped it watches it.
+  bool watch(memory::Descriptor& faults, std::uint64_t address);
+  // The page is there, and nobody watches it any more: these were their userfaultfds.
+  std::vector<memory::Descriptor> end_watches();
 
   // A round has begun. True: a program waits for its turn to read; the engine must not sleep now.
   bool show();
@@ -60,6 +62,7 @@ class ClockPages final : public CompletionClock {
   }
   void store_wall_time();
   void attend();
+  bool somebody_reads() const;
   bool take_away(transport::Time now);
   void give_back();
 
@@ -67,10 +70,16 @@ class ClockPages final : public CompletionClock {
   const int file_;
   Round& round_;
   const Clock clock_;
-  bool runs_ = false;
+  struct Watch {
+    memory::Descriptor faults;
+    std::uint64_t address;
+  };
+  // Of one context: its program's, and those of others that import it.
+  static constexpr std::size_t kMostWatches = 8;
+
+  std::uint32_t maps_ = 0;
   bool away_ = false;
-  memory::Descriptor faults_;
-  std::uint64_t address_ = 0;
+  std::vector<Watch> watches_;
   transport::Time taken_{};     // when the page was taken away last
   transport::Time attended_{};  // when a reader was asked for last
   transport::Time kept_until_{};

@@ -36,8 +36,9 @@ UarPages::UarPages(std::byte* pages, std::uint32_t count, int file, Round& round
       registers_(count * kRegistersPerPage),
       pages_of_(count) {}
 
-UarRegister UarPages::least_used() const {
-  const auto least = std::min_element(registers_.begin(), registers_.end(), [](const auto& a, const auto& b) {
+UarRegister UarPages::least_used(std::uint32_t pages) const {
+  const auto end = registers_.begin() + std::min(pages, count_) * kRegistersPerPage;
+  const auto least = std::min_element(registers_.begin(), end, [](const auto& a, const auto& b) {
     return a.queue_pairs.size() < b.queue_pairs.size();
   });
   return {static_cast<std::uint32_t>(least - registers_.begin())};
@@ -58,6 +59,20 @@ void UarPages::detach(UarRegister on, const QueuePairContext& queue_pair) {
   place.left = place.left == 0 ? 0 : static_cast<std::uint32_t>(place.queue_pairs.size());
   if (place.queue_pairs.empty()) std::erase(used_, on.value);
   --pages_of_[on.value / kRegistersPerPage].users;
+}
+
+void UarPages::attach(CompletionQueue& queue, std::uint32_t page) {
+  queues_.push_back({&queue, page});
+  if (++pages_of_[page].queues == 1) asked_.push_back(page);
+  look_soon(page);
+}
+
+void UarPages::detach(const CompletionQueue& queue) {
+  const auto found = std::find_if(queues_.begin(), queues_.end(),
+                                  [&queue](const Queue& each) { return each.queue == &queue; });
+  if (found == queues_.end()) return;
+  if (--pages_of_[found->page].queues == 0) std::erase(asked_, found->page);
+  queues_.erase(found);
 }
 
 memory::Descriptor UarPages::watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address) {
@@ -100,10 +115,7 @@ bool UarPages::rung() const {
 }
 
 bool UarPages::look(std::uint32_t most) {
-  if (!queues_.empty() && !pages_of_[0].away && take(word(0, kArmRegister))) {
-    ask_queues_ = true;
-    pages_of_[0].owes_store = false;
-  }
+  take_requests();
   if (ask_queues_) look_at_requests();
   std::uint32_t looked = 0;
   bool worked = false;
@@ -123,16 +135,24 @@ bool UarPages::look(std::uint32_t most) {
   return worked;
 }
 
+void UarPages::take_requests() {
+  for (const std::uint32_t page : asked_) {
+    if (pages_of_[page].away || !take(word(page, kArmRegister))) continue;
+    ask_queues_ = true;
+    pages_of_[page].owes_store = false;
+  }
+}
+
 // A program may ask for an event after the CQE that it waits for was written, with the request still in its
 // processor's store buffer when it found the CQ empty. A NIC compares the request's consumer index with its
 // own producer index.
 void UarPages::look_at_requests() {
   ask_queues_ = false;
-  for (CompletionQueue* const queue : queues_) round_.notifications().recheck(*queue, round_.now());
+  for (const Queue& each : queues_) round_.notifications().recheck(*each.queue, round_.now());
 }
 
 void UarPages::look_at_queues_on(std::uint32_t page) {
-  if (page == 0) ask_queues_ = !queues_.empty();
+  if (pages_of_[page].queues != 0) ask_queues_ = true;
   for (std::uint32_t index = page * kRegistersPerPage; index < (page + 1) * kRegistersPerPage; ++index)
     registers_[index].left = static_cast<std::uint32_t>(registers_[index].queue_pairs.size());
 }

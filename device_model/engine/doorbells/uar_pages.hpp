@@ -46,16 +46,13 @@ class UarPages {
   UarPages(std::byte* pages, std::uint32_t count, int file, Round& round);
 
   std::uint32_t registers() const { return count_ * kRegistersPerPage; }
-  // The register with the fewest QPs.
-  UarRegister least_used() const;
+  // The register with the fewest QPs, of those in the first `pages`.
+  UarRegister least_used(std::uint32_t pages) const;
   void attach(UarRegister on, QueuePairContext& queue_pair);
   void detach(UarRegister on, const QueuePairContext& queue_pair);
-  // A CQ with a completion channel.
-  void attach(CompletionQueue& queue) {
-    queues_.push_back(&queue);
-    look_soon(0);
-  }
-  void detach(const CompletionQueue& queue) { std::erase(queues_, &queue); }
+  // A CQ with a completion channel, whose program stores its requests for events in that page.
+  void attach(CompletionQueue& queue, std::uint32_t page);
+  void detach(const CompletionQueue& queue);
 
   // The program has the page at `address` in its memory, and `faults` is its userfaultfd for these bytes.
   // Replaces what was said before of the page, and returns its userfaultfd: the program can make it block
@@ -93,7 +90,8 @@ class UarPages {
     bool away = false;
     memory::Descriptor faults;
     std::uint64_t address = 0;
-    std::uint32_t users = 0;  // QPs on its registers
+    std::uint32_t users = 0;   // QPs on its registers
+    std::uint32_t queues = 0;  // CQs
     // A store has waited for the page, and is not seen yet: if the page went again before the program's
     // thread had its turn, the store would wait again.
     bool owes_store = false;
@@ -105,15 +103,14 @@ class UarPages {
   }
   static bool take(std::uint64_t* word);
   bool was_written(std::uint32_t index) const;
-  bool in_use(std::uint32_t page) const {
-    return pages_of_[page].users != 0 || (page == 0 && !queues_.empty());
-  }
+  bool in_use(std::uint32_t page) const { return pages_of_[page].users != 0 || pages_of_[page].queues != 0; }
   bool is_away(std::uint32_t index) const { return pages_of_[index / kRegistersPerPage].away; }
   // An engine that sleeps has taken away only the pages that were in use: it wakes, and takes away this one,
   // too.
   void look_soon(std::uint32_t page) {
     if (!pages_of_[page].away) look_again_ = round_.now();
   }
+  void take_requests();
   void look_at_requests();
   void look_at_queues_on(std::uint32_t page);
   bool can_wake() const;
@@ -129,8 +126,13 @@ class UarPages {
   std::vector<Register> registers_;
   std::vector<Page> pages_of_;
   std::vector<std::uint32_t> used_;  // registers with QPs
-  std::vector<CompletionQueue*> queues_;
-  std::uint32_t away_ = 0;  // pages
+  struct Queue {
+    CompletionQueue* queue;
+    std::uint32_t page;
+  };
+  std::vector<Queue> queues_;
+  std::vector<std::uint32_t> asked_;  // pages with queues
+  std::uint32_t away_ = 0;            // pages
   transport::Time attended_{};
   bool ask_queues_ = false;
   std::optional<transport::Time> look_again_;

@@ -48,7 +48,7 @@ void Endpoint::create_qp() {
   attributes.cap = options_.capacity;
   attributes.qp_type = IBV_QPT_RC;
   attributes.sq_sig_all = options_.signal_all ? 1 : 0;
-  qp_.reset(ibv_create_qp(device_->pd(), &attributes));
+  qp_.reset(ibv_create_qp(options_.pd != nullptr ? options_.pd : device_->pd(), &attributes));
   require(qp_ != nullptr, "{}: no QP: {}", device_->name(), std::strerror(errno));
   capacity_ = attributes.cap;
 }

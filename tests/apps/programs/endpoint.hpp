@@ -20,6 +20,7 @@ struct EndpointOptions {
   ibv_mtu mtu = IBV_MTU_1024;
   ibv_qp_cap capacity{128, 128, 4, 4, 0};  // send and receive WRs, send and receive SGEs, inline bytes
   ibv_srq* srq = nullptr;                  // outlives the endpoint
+  ibv_pd* pd = nullptr;                    // a parent domain on the device's, which outlives it, too
   int cq_entries = 512;
   bool signal_all = false;
   bool sleeps = false;  // with a completion channel

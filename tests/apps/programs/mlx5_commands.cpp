@@ -5,6 +5,7 @@
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -15,6 +16,7 @@
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <thread>
 #include <vector>
@@ -105,7 +107,7 @@ void* map(const ibv_context* context, std::uint64_t page) {
 
 // The kernel's ioctl for a command of write(2).
 struct Invocation {
-  ib_uverbs_attr attributes[4]{};
+  ib_uverbs_attr attributes[8]{};
   std::uint16_t count = 0;
 
   void add(std::uint16_t id, std::uint64_t data, std::uint16_t length) {
@@ -362,6 +364,80 @@ BOOST_FIXTURE_TEST_CASE(ioctls_that_lie_are_refused, Opened) {
   BOOST_TEST(bad.run(context) == EFAULT);
 }
 
+// A method that goes to the device process attribute by attribute: UVERBS_METHOD_DM_ALLOC.
+struct Allocation : Invocation {
+  std::uint64_t start = ~std::uint64_t{0};
+  std::uint16_t page = 0xFFFF;
+
+  explicit Allocation(std::uint64_t length = 4096) {
+    add(UVERBS_ATTR_ALLOC_DM_HANDLE, 0, 0);
+    add(UVERBS_ATTR_ALLOC_DM_LENGTH, length, 8);
+    add(UVERBS_ATTR_ALLOC_DM_ALIGNMENT, 0, 4);
+    add(MLX5_IB_ATTR_ALLOC_DM_RESP_START_OFFSET, reinterpret_cast<std::uint64_t>(&start), sizeof start);
+    add(MLX5_IB_ATTR_ALLOC_DM_RESP_PAGE_INDEX, reinterpret_cast<std::uint64_t>(&page), sizeof page);
+  }
+  int run(const ibv_context* context) {
+    return Invocation::run(context, UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC);
+  }
+  std::uint32_t handle() const { return static_cast<std::uint32_t>(attributes[0].data); }
+};
+
+int free_dm(const ibv_context* context, std::uint64_t handle) {
+  Invocation method;
+  method.add(UVERBS_ATTR_FREE_DM_HANDLE, handle, 0);
+  return method.run(context, UVERBS_OBJECT_DM, UVERBS_METHOD_DM_FREE);
+}
+
+BOOST_FIXTURE_TEST_CASE(methods_answer_in_their_attributes, Opened) {
+  Allocation made;
+  BOOST_REQUIRE(made.run(context) == 0);
+  BOOST_TEST(made.handle() != 0u);
+  BOOST_TEST(made.start == 0u);
+  BOOST_TEST(made.page != 0xFFFFu);
+  BOOST_TEST((made.attributes[3].flags & UVERBS_ATTR_F_VALID_OUTPUT) != 0);
+  BOOST_TEST((made.attributes[1].flags & UVERBS_ATTR_F_VALID_OUTPUT) == 0);
+  BOOST_TEST(free_dm(context, made.handle()) == 0);
+  BOOST_TEST(free_dm(context, made.handle()) == EINVAL);
+  Allocation optional;
+  optional.add(99, 1, 8);
+  optional.attributes[5].flags = 0;
+  BOOST_REQUIRE(optional.run(context) == 0);  // what is not known may be left out
+  BOOST_TEST(free_dm(context, optional.handle()) == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(methods_that_lie_are_refused, Opened) {
+  Allocation unknown;
+  unknown.add(99, 1, 8);
+  BOOST_TEST(unknown.run(context) == EPROTONOSUPPORT);
+  Allocation twice;
+  twice.add(UVERBS_ATTR_ALLOC_DM_LENGTH, 4096, 8);
+  BOOST_TEST(twice.run(context) == EINVAL);
+  Allocation long_number;
+  long_number.attributes[1].data = 4096;  // nothing is there
+  long_number.attributes[1].len = 16;
+  BOOST_TEST(long_number.run(context) == EFAULT);
+  Allocation endless;
+  endless.attributes[1].data = reinterpret_cast<std::uint64_t>(memory.data());
+  endless.attributes[1].len = 8192;
+  BOOST_TEST(endless.run(context) == EINVAL);
+  Allocation nowhere;
+  nowhere.attributes[3].data = 4096;
+  BOOST_TEST(nowhere.run(context) == EFAULT);
+  Allocation too_much(std::uint64_t{1} << 40);
+  BOOST_TEST(too_much.run(context) == EINVAL);
+  BOOST_TEST(too_much.start == ~std::uint64_t{0});
+}
+
+// libibverbs makes queues by write(2) in a context of the program's own, and by these methods in an imported
+// one.
+BOOST_FIXTURE_TEST_CASE(queues_are_no_methods_outside_of_imported_contexts, Opened) {
+  Invocation none;
+  BOOST_TEST(none.run(context, UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE) == EPROTONOSUPPORT);
+  BOOST_TEST(none.run(context, UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE) == EPROTONOSUPPORT);
+  none.add(UVERBS_ATTR_UHW_IN, 4096, 56);  // nothing is there
+  BOOST_TEST(none.run(context, UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE) == EPROTONOSUPPORT);
+}
+
 BOOST_FIXTURE_TEST_CASE(doorbell_pages, Opened) {
   auto* const first = static_cast<volatile std::uint64_t*>(map(context, 0));
   auto* const second = static_cast<volatile std::uint64_t*>(map(context, 1));
@@ -374,8 +450,10 @@ BOOST_FIXTURE_TEST_CASE(doorbell_pages, Opened) {
   BOOST_TEST(second[500] != 77u);
   BOOST_TEST(map(context, 200) == MAP_FAILED);
   BOOST_TEST(errno == EINVAL);
-  BOOST_TEST(map(context, 5 << 8) == MAP_FAILED);
+  BOOST_TEST(map(context, 4 << 8) == MAP_FAILED);
   BOOST_TEST(errno == EINVAL);
+  BOOST_TEST(map(context, 5 << 8) == MAP_FAILED);  // the clock, to be written
+  BOOST_TEST(errno == EPERM);
 }
 
 BOOST_AUTO_TEST_CASE(a_node_without_a_context_has_no_pages) {

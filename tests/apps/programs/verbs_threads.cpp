@@ -199,5 +199,55 @@ BOOST_AUTO_TEST_CASE(contexts_come_and_go) {
   threads.join();
 }
 
+// A parent domain whose thread domain says that one thread at a time uses what is made with it
+// (ibv_alloc_td(3)). A ConnectX has a doorbell page for each.
+struct ThreadDomain {
+  explicit ThreadDomain(const Device& device) {
+    ibv_td_init_attr nothing{};
+    td = ibv_alloc_td(device.context(), &nothing);
+    BOOST_REQUIRE(td != nullptr);
+    ibv_parent_domain_init_attr attributes{};
+    attributes.pd = device.pd();
+    attributes.td = td;
+    pd = ibv_alloc_parent_domain(device.context(), &attributes);
+    BOOST_REQUIRE(pd != nullptr);
+  }
+  ~ThreadDomain() {
+    ibv_dealloc_pd(pd);
+    ibv_dealloc_td(td);
+  }
+  ThreadDomain(const ThreadDomain&) = delete;
+  ThreadDomain& operator=(const ThreadDomain&) = delete;
+
+  ibv_td* td = nullptr;
+  ibv_pd* pd = nullptr;
+};
+
+BOOST_AUTO_TEST_CASE(queue_pairs_of_thread_domains_send) {
+  const Device left(device_names().first);
+  const Device right(device_names().second);
+  const Memory source(left.pd(), kLength);
+  const Memory target(right.pd(), kLength);
+  for (std::uint64_t round = 0; round < 2; ++round) {
+    std::array<std::unique_ptr<ThreadDomain>, 5> domains;
+    for (auto& each : domains) {
+      each = std::make_unique<ThreadDomain>(left);
+      EndpointOptions options;
+      options.pd = each->pd;
+      Endpoint here(left, options);
+      Endpoint there(right, {});
+      here.connect(there.address());
+      there.connect(here.address());
+      for (std::uint64_t seed = 1; seed < 20; ++seed) {
+        fill(source.bytes(0, kLength), seed);
+        ibv_sge segment = source.segment(0, kLength);
+        here.post(write_request(segment, target, 0));
+        BOOST_REQUIRE_EQUAL(here.wait_send().status, IBV_WC_SUCCESS);
+        BOOST_TEST(!difference(target.bytes(0, kLength), seed));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace urnic::apps

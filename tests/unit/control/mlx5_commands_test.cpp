@@ -11,6 +11,7 @@
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/mlx5/address_vector.hpp"
 #include "device_model/control/mlx5/command_table.hpp"
+#include "device_model/control/mlx5/mlx5_limits.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/engine/device.hpp"
 #include "tests/unit/control/mlx5_program.hpp"
@@ -61,10 +62,10 @@ BOOST_AUTO_TEST_CASE(opening_answers_what_libmlx5_needs) {
   BOOST_TEST(given.log_uar_size == 12u);
   BOOST_TEST(given.num_uars_per_page == 1u);
   BOOST_TEST(given.num_ports == 1);
-  BOOST_TEST(given.num_dyn_bfregs == 0u);
+  BOOST_TEST(given.num_dyn_bfregs == (mlx5::kDedicatedUars - 1) * 2);
   BOOST_TEST(given.eth_min_inline == MLX5_USER_INLINE_MODE_NONE);
   BOOST_TEST((given.cmds_supp_uhw & MLX5_USER_CMDS_SUPP_UHW_CREATE_AH) != 0);
-  BOOST_TEST(program.part().uars.count() == 8u);
+  BOOST_TEST(program.part().static_uars() == 8u);
   const abi::ContextToken nobody{};
   BOOST_TEST(std::memcmp(&program.head.token, &nobody, sizeof nobody) != 0);
   const abi::ContextToken& token = program.session().context->token;
@@ -208,11 +209,11 @@ BOOST_FIXTURE_TEST_CASE(the_clock_is_mapped_for_reading, Opened) {
   const std::uint64_t clock = std::uint64_t{MLX5_IB_MMAP_CORE_CLOCK} << 8 << 12;
   const std::uint64_t info = std::uint64_t{MLX5_IB_MMAP_CLOCK_INFO} << 8 << 12;
   BOOST_TEST(map(clock, 4096, PROT_READ) == 0);
-  BOOST_TEST(mapped.is_watched == 1u);
+  BOOST_TEST((mapped.watch == abi::PageWatch::reads));
   BOOST_TEST(program.ucontext.hca_core_clock_offset < 4096u);
   const std::uint64_t clock_at = mapped.offset;
   BOOST_TEST(map(info, 4096, PROT_READ) == 0);
-  BOOST_TEST(mapped.is_watched == 0u);
+  BOOST_TEST((mapped.watch == abi::PageWatch::none));
   BOOST_TEST(mapped.offset != clock_at);
   BOOST_TEST(program.reply().descriptors[0] == program.part().clock_pages.descriptor());
   for (const std::uint64_t offset : {clock, info}) {

@@ -8,6 +8,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/mlx5/mlx5_limits.hpp"
 #include "tests/unit/control/mlx5_method.hpp"
 
 namespace urnic::control::test {
@@ -72,7 +73,7 @@ BOOST_FIXTURE_TEST_CASE(device_memory_is_mapped_by_its_number, Methods) {
     BOOST_REQUIRE((start && page));
     abi::MapPagesReply mapped{};
     BOOST_REQUIRE(map(*page, 4096, mapped) == 0);
-    BOOST_TEST(mapped.is_watched == 0u);
+    BOOST_TEST((mapped.watch == abi::PageWatch::none));
     BOOST_REQUIRE(program.reply().descriptors.size() == 1u);
     auto* const pages =
         static_cast<std::byte*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -108,10 +109,10 @@ BOOST_FIXTURE_TEST_CASE(device_memory_that_cannot_be_is_refused, Methods) {
   BOOST_TEST(allocation(limits::kMaxDeviceMemory + 1).run(program) == EINVAL);
   BOOST_TEST(allocation(64, limits::kMaxDeviceMemoryAlignment + 1).run(program) == EINVAL);
   Method memic = allocation(64);
-  memic.with(MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE, std::uint8_t{MLX5_IB_UAPI_DM_TYPE_MEMIC});
+  memic.with(MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE, std::uint64_t{MLX5_IB_UAPI_DM_TYPE_MEMIC});
   BOOST_TEST(memic.run(program) == 0);
   Method steering = allocation(64);
-  steering.with(MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE, std::uint8_t{MLX5_IB_UAPI_DM_TYPE_STEERING_SW_ICM});
+  steering.with(MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE, std::uint64_t{MLX5_IB_UAPI_DM_TYPE_STEERING_SW_ICM});
   BOOST_TEST(steering.run(program) == EOPNOTSUPP);
   BOOST_TEST(free(4711) == EINVAL);
   BOOST_TEST(program.session().device.device_memory.used() != 0u);
@@ -172,6 +173,62 @@ BOOST_FIXTURE_TEST_CASE(objects_are_asked_for, Methods) {
     nothing.with(static_cast<std::uint16_t>(id), std::uint32_t{4711});
     BOOST_TEST(nothing.run(program) == EINVAL);
   }
+}
+
+// An imported context has no doorbell pages but those that it allocates.
+BOOST_FIXTURE_TEST_CASE(a_context_is_imported_without_doorbell_pages, Methods) {
+  Method query(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT);
+  query.asking(UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS, 4)
+      .asking(MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX, sizeof(mlx5_ib_alloc_ucontext_resp));
+  BOOST_REQUIRE(query.run(program) == 0);
+  const auto told = query.answer<mlx5_ib_alloc_ucontext_resp>(MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX);
+  BOOST_REQUIRE(told.has_value());
+  mlx5_ib_alloc_ucontext_resp expected = program.ucontext;
+  expected.tot_bfregs = 0;
+  BOOST_TEST(std::memcmp(&*told, &expected, sizeof expected) == 0);
+  BOOST_TEST(query.answer<std::uint32_t>(UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS).value() == 1u);
+}
+
+BOOST_FIXTURE_TEST_CASE(doorbell_pages_are_allocated_and_mapped, Methods) {
+  const auto allocate = [this](std::uint64_t type, Method& method) {
+    method.asking(MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE)
+        .with(MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, type)
+        .asking(MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET)
+        .asking(MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH)
+        .asking(MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, 4);
+    return method.run(program);
+  };
+  const auto free_page = [this](std::uint32_t handle) {
+    return Method(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_DESTROY)
+        .with(MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE, handle)
+        .run(program);
+  };
+  std::uint32_t last = 0;
+  std::uint64_t offset = 0;
+  for (std::uint32_t i = 0; i < mlx5::kDynamicUars; ++i) {
+    Method method(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
+    BOOST_REQUIRE(allocate(i % 2, method) == 0);
+    last = method.handle(MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE);
+    offset = method.answer<std::uint64_t>(MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET).value();
+    BOOST_TEST(method.answer<std::uint32_t>(MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID).value() ==
+               8 + mlx5::kDedicatedUars + i);
+    abi::MapPagesReply mapped{};
+    BOOST_TEST(program.call(ControlOpcode::map_pages, abi::MapPagesRequest{offset, 4096, PROT_WRITE, 0},
+                            mapped) == 0);
+    BOOST_TEST((mapped.watch == abi::PageWatch::stores));
+  }
+  Method one_more(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
+  BOOST_TEST(allocate(0, one_more) == ENOMEM);
+  BOOST_TEST(free_page(last) == 0);
+  BOOST_TEST(free_page(last) == EINVAL);
+  BOOST_TEST(free_page(0) == EINVAL);  // the program has it from the beginning
+  abi::MapPagesReply mapped{};
+  BOOST_TEST(program.call(ControlOpcode::map_pages, abi::MapPagesRequest{offset, 4096, PROT_WRITE, 0},
+                          mapped) == EINVAL);
+  Method other_type(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
+  BOOST_TEST(allocate(2, other_type) == EOPNOTSUPP);
+  Method again(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
+  BOOST_TEST(allocate(0, again) == 0);
 }
 
 BOOST_FIXTURE_TEST_CASE(attributes_that_lie_are_refused, Methods) {

@@ -152,6 +152,66 @@ BOOST_FIXTURE_TEST_CASE(each_kind_is_made_in_memory_of_the_program, Rings) {
   BOOST_TEST(counts.qp == 2u);
 }
 
+// A queue whose doorbells are in a page that the program has allocated (UAR_OBJ_ALLOC).
+BOOST_FIXTURE_TEST_CASE(queues_name_a_page_that_is_allocated, Rings) {
+  const std::uint32_t others = make_cq();
+  const std::uint32_t page = program.part().allocate_uar().value();
+  const auto queue_pair = [&](std::uint32_t on) {
+    KernelCommand command = qp(kPage, kRecordAt + 64, others);
+    mlx5_ib_create_qp driver{};
+    std::memcpy(&driver, command.driver.data(), sizeof driver);
+    driver.flags = MLX5_QP_FLAG_UAR_PAGE_INDEX;
+    driver.bfreg_index = on;
+    command.driver = bytes_of(driver);
+    return make(command);
+  };
+  BOOST_TEST(queue_pair(0) == EINVAL);  // it belongs to nobody alone
+  BOOST_TEST(queue_pair(page + 1) == EINVAL);
+  BOOST_TEST(queue_pair(0xFFFFFFFF) == EINVAL);
+  BOOST_TEST(queue_pair(page) == 0);
+  const auto queue = [&](std::uint16_t on) {
+    KernelCommand command = cq(2 * kPage, kRecordAt + 128);
+    mlx5_ib_create_cq driver{};
+    std::memcpy(&driver, command.driver.data(), sizeof driver);
+    driver.flags = MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX;
+    driver.uar_page_index = on;
+    command.driver = bytes_of(driver);
+    return make(command);
+  };
+  BOOST_TEST(queue(0) == EINVAL);
+  BOOST_TEST(queue(static_cast<std::uint16_t>(page + 1)) == EINVAL);
+  BOOST_TEST(queue(static_cast<std::uint16_t>(page)) == 0);
+}
+
+// A queue pair of a thread domain: its doorbell is a register of a page that the program has mapped for it.
+BOOST_FIXTURE_TEST_CASE(queue_pairs_name_a_register_of_a_dedicated_page, Rings) {
+  const std::uint32_t others = make_cq();
+  const auto queue_pair = [&](std::uint32_t on, std::uint32_t more_flags = 0) {
+    KernelCommand command = qp(kPage, kRecordAt + 64, others);
+    mlx5_ib_create_qp driver{};
+    std::memcpy(&driver, command.driver.data(), sizeof driver);
+    driver.flags = MLX5_QP_FLAG_BFREG_INDEX | more_flags;
+    driver.bfreg_index = on;
+    command.driver = bytes_of(driver);
+    return make(command);
+  };
+  BOOST_TEST(queue_pair(2) == EINVAL);  // not mapped yet
+  abi::MapPagesReply mapped{};
+  const std::uint64_t second = std::uint64_t{MLX5_IB_MMAP_ALLOC_WC << 8 | 1} * kPage;
+  BOOST_REQUIRE(program.call(ControlOpcode::map_pages, abi::MapPagesRequest{second, kPage, PROT_WRITE, 0},
+                             mapped) == 0);
+  BOOST_TEST(mapped.offset == (program.part().static_uars() + 1) * kPage);
+  BOOST_TEST(queue_pair(1) == EINVAL);
+  BOOST_TEST(queue_pair(4) == EINVAL);
+  BOOST_TEST(queue_pair(0xFFFFFFFF) == EINVAL);
+  BOOST_TEST(queue_pair(3, MLX5_QP_FLAG_UAR_PAGE_INDEX) == EINVAL);
+  BOOST_REQUIRE(queue_pair(3) == 0);
+  mlx5_ib_create_qp_resp driver{};
+  std::memcpy(&driver, program.driver.data(), sizeof driver);
+  BOOST_TEST(driver.bfreg_index ==
+             (program.part().static_uars() + 1) * engine::UarPages::kRegistersPerPage + 1);
+}
+
 // The engine stores whole words into rings and records: into one that is not aligned, a store would not be
 // atomic, and on some machines would end the process.
 BOOST_FIXTURE_TEST_CASE(rings_and_records_are_aligned, Rings) {

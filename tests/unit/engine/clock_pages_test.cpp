@@ -189,15 +189,39 @@ BOOST_AUTO_TEST_CASE(a_clock_that_nobody_watches_goes_now_and_then) {
   }
 }
 
-// The program has mapped the clock once more.
-BOOST_AUTO_TEST_CASE(a_new_watch_gives_the_page_back, *boost::unit_test::precondition(may_watch_pages)) {
+// A context and one that imports it.
+BOOST_AUTO_TEST_CASE(each_who_has_mapped_it_reads_it, *boost::unit_test::precondition(may_watch_pages)) {
   Clocked clocked;
   std::byte* const again = map_clock(clocked.file.get());
-  clocked.watch(again);
-  clocked.clock.going_to_sleep(clock_now());
+  clocked.start();
   clocked.watch(clocked.programs);
-  BOOST_TEST(clocked.read() != 0u);
+  clocked.start();
+  clocked.clock.going_to_sleep(clock_now());
+  BOOST_TEST(clocked.read() != 0u);  // the second has no watch yet, so the page stays
+  BOOST_TEST(clocked.clock.look_again().has_value());
+  clocked.watch(again);
+  clocked.fabric.engine.start();
+  for (int i = 0; i < 10; ++i) {
+    usleep(5'000);
+    const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
+    const std::byte* const from = i % 2 == 0 ? again : clocked.programs;
+    std::uint64_t time = 0;
+    std::memcpy(&time, from, sizeof time);
+    BOOST_TEST(__builtin_bswap64(time) + 1'000'000 > before);
+  }
+  clocked.fabric.engine.stop();
   munmap(again, kClockBytes);
+}
+
+// Then the first is not taken away any more, too.
+BOOST_AUTO_TEST_CASE(a_clock_that_comes_to_a_page_that_is_away_gives_it_back,
+                     *boost::unit_test::precondition(may_watch_pages)) {
+  Clocked clocked;
+  clocked.start();
+  clocked.watch(clocked.programs);
+  clocked.clock.going_to_sleep(clock_now());
+  clocked.start();
+  BOOST_TEST(clocked.read() != 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

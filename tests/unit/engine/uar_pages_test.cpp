@@ -107,6 +107,10 @@ struct Uars {
                           (second_half ? UarPages::kRegisterBytes / 2 : 0);
     reinterpret_cast<std::atomic<std::uint64_t>*>(at)->store(word, std::memory_order_release);
   }
+  void request(std::uint32_t page) {
+    std::byte* const at = programs.data() + page * UarPages::kPageBytes + UarPages::kArmRegister;
+    reinterpret_cast<std::atomic<std::uint64_t>*>(at)->store(1);
+  }
   std::uint64_t arrived(std::uint32_t receiver) const {
     std::uint64_t value = 0;
     std::memcpy(&value, fabric.program1.bytes.data() + receiver * sizeof value, sizeof value);
@@ -202,7 +206,7 @@ BOOST_AUTO_TEST_CASE(queue_pairs_spread_over_the_registers) {
   Uars uars(5);
   std::vector<std::uint32_t> used(uars.pages.registers());
   for (std::uint32_t i = 0; i < 5; ++i) {
-    const UarRegister on = uars.pages.least_used();
+    const UarRegister on = uars.pages.least_used(kPages);
     ++used[on.value];
     uars.attach(on, i);
   }
@@ -340,15 +344,19 @@ BOOST_AUTO_TEST_CASE(a_late_request_raises_its_event) {
                          .user_handle = 77,
                          .channel = &uars.fabric.program0.channel.device_end(),
                          .async_events = nullptr});
-  uars.pages.attach(queue);
-  entries->behind = true;
-  uars.pages.look(100);
-  BOOST_TEST(!uars.fabric.program0.channel.read().has_value());
-  reinterpret_cast<std::atomic<std::uint64_t>*>(uars.programs.data() + UarPages::kArmRegister)->store(1);
-  uars.pages.look(100);
-  BOOST_TEST(uars.fabric.program0.channel.read().has_value());
-  BOOST_TEST(!entries->behind);
-  uars.pages.detach(queue);
+  for (const std::uint32_t page : {0u, 1u}) {
+    uars.pages.attach(queue, page);
+    uars.pages.look(100);
+    entries->behind = true;
+    uars.request(1 - page);
+    uars.pages.look(100);
+    BOOST_TEST(!uars.fabric.program0.channel.read().has_value());
+    uars.request(page);
+    uars.pages.look(100);
+    BOOST_TEST(uars.fabric.program0.channel.read().has_value());
+    BOOST_TEST(!entries->behind);
+    uars.pages.detach(queue);
+  }
 }
 
 // The engine has gone to sleep without it.
