@@ -67,6 +67,8 @@ class DataPath final : public Round {
 
   // Ends a batch of inputs: asks the touched QPs what they want, raises the owed events.
   void end_inputs();
+  // The engine has slept.
+  void woken() { uplinks_.woken(); }
   // Event records that did not fit into their pipe.
   bool has_backlog() const { return notifications_.has_backlog(); }
   // Counted at each call.

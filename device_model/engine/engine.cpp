@@ -323,6 +323,7 @@ void Engine::sleep() {
     working_.unlock();
     sleeper_.wait(now, deadline);
     working_.lock();
+    data_path_->woken();
   }
   doorbells_.awake(data_path_->now());
   sleeper_.awake();

@@ -22,6 +22,8 @@ class OuterPort : public FrameReceiver {
   // Frames that were taken since the last `release`.
   virtual std::uint32_t unreleased() const = 0;
 
+  // The engine has slept. What came from outside may have woken it, and does not wake it again.
+  virtual void woken() {}
   // When `take` has something to do although nothing comes.
   virtual std::optional<transport::Time> next_due() const { return {}; }
 

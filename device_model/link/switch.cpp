@@ -455,6 +455,10 @@ void Switch::flush() {
   for (const auto& end : outer_ends_) end->outside->flush();
 }
 
+void Switch::woken() {
+  for (const auto& end : outer_ends_) end->outside->woken();
+}
+
 std::uint32_t Switch::count() const {
   std::uint32_t frames = in_flight_.in_use();
   for (const auto& end : outer_ends_) frames += end->outside->unreleased();

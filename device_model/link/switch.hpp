@@ -88,6 +88,7 @@ class Switch final : public Uplink, private Forwarder {
   void release() override;
   bool owes_release() const override;
   void flush() override;
+  void woken() override;
   std::optional<transport::Time> next_due() const override;
   bool overdue(transport::Time now) const override { return in_flight_.overdue(now); }
   bool takes_time() const override;

@@ -33,6 +33,8 @@ class Uplink {
   // Frames were delivered since the last `release`.
   virtual bool owes_release() const = 0;
 
+  // The engine has slept: the next deliver_due looks for all that may have woken it.
+  virtual void woken() {}
   // A round ends: what was sent in it leaves this process.
   virtual void flush() {}
 

@@ -5,7 +5,9 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import signal
+import time
 import unittest
 
 import fabric
@@ -209,6 +211,18 @@ class Interfaces(WithNetwork):
             self.assertEqual({each["local"] for each in shown["addr_info"]},
                              {ADDRESSES[number], f"fe80::75:72ff:fe6e:{number}"})
         self.assertIn("UP", interfaces["lo"]["flags"])
+
+    def test_an_idle_device_sleeps(self):
+        """The hosts' own messages at their start wake it now and then; it does not look for them."""
+        self.up()
+        threads = pathlib.Path(f"/proc/{self.fabric.device_process()}/task")
+        engine, = (each for each in threads.iterdir() if (each / "comm").read_text().startswith("urnic-engine"))
+
+        def turns():
+            return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", (engine / "status").read_text(), re.MULTILINE)[1])
+        before = turns()
+        time.sleep(2)
+        self.assertLess(turns() - before, 200)
 
     def test_all_who_are_asked_name_the_interface(self):
         self.up()

@@ -35,9 +35,9 @@ class ClockPages final : public CompletionClock {
 
   // A program maps the clock's page. From now on the clock goes.
   void start();
-  // The page is at `address` there, and `faults` is the program's userfaultfd for these bytes, which is taken.
-  // False: there are too many, and it is not. One that had the page without a watch would put an empty one in
-  // its place: so the page is taken away only when each who has mapped it watches it.
+  // The page is at `address` there, and `faults` is the program's userfaultfd for these bytes, which is
+  // taken. False: there are too many, and it is not. One that had the page without a watch would put an empty
+  // one in its place: so the page is taken away only when each who has mapped it watches it.
   bool watch(memory::Descriptor& faults, std::uint64_t address);
   // The page is there, and nobody watches it any more: these were their userfaultfds.
   std::vector<memory::Descriptor> end_watches();

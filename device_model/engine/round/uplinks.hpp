@@ -34,6 +34,9 @@ class Uplinks {
   void release() {
     for (link::Uplink* uplink : all_) uplink->release();
   }
+  void woken() {
+    for (link::Uplink* uplink : all_) uplink->woken();
+  }
   void flush() {
     for (link::Uplink* uplink : all_) uplink->flush();
   }

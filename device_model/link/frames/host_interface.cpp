@@ -28,11 +28,8 @@ bool is(std::span<const std::byte> bytes, const wire::MacAddress& address) {
 // another device. As their origin the frames have no device, so no connection takes a RoCE packet among them.
 void HostInterface::take(Port& port, transport::Time now, const Load& most) {
   waits_until_.reset();
-  // The engine is woken by a frame that comes, once: what is left in the interface must be remembered here.
-  if (now < next_look_) {
-    waits_until_ = next_look_;
-    return;
-  }
+  // A frame that comes to an empty interface wakes the engine if it sleeps; then `woken` asks for a look.
+  if (now < next_look_) return;
   const std::size_t room = port.room(now, kLikelyFrame);
   if (room == 0) {
     waits_until_ = port.room_at(kLikelyFrame);

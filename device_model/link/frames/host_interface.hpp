@@ -34,6 +34,7 @@ class HostInterface final : public OuterPort {
   // On a line with a rate it takes turns with the device's queue pairs: the first round in which the line
   // takes something after its own turn is theirs.
   void take(Port& port, transport::Time now, const Load& most) override;
+  void woken() override { next_look_ = {}; }
   void release() override;
   std::uint32_t unreleased() const override { return given_; }
   std::optional<transport::Time> next_due() const override { return waits_until_; }
