@@ -7,8 +7,9 @@ import unittest
 import fabric
 
 DEVICES = ("mlx5_0", "mlx5_1")
-TESTS = ("tag_lat", "tag_bw", "ucp_put_bw", "ucp_get", "ucp_fadd", "ucp_swap", "ucp_cswap")
-WITH_8_BYTES = ("ucp_fadd", "ucp_swap", "ucp_cswap")
+TESTS = ("tag_lat", "tag_bw", "tag_sync_lat", "tag_sync_bw", "ucp_put_lat", "ucp_put_bw", "ucp_get", "ucp_fadd", "ucp_swap",
+         "ucp_cswap", "ucp_add", "stream_lat", "stream_bw", "ucp_am_lat", "ucp_am_bw")
+WITH_8_BYTES = ("ucp_fadd", "ucp_swap", "ucp_cswap", "ucp_add")
 
 
 class Ucx(unittest.TestCase):
@@ -36,21 +37,21 @@ class Ucx(unittest.TestCase):
     def test_chooses_rc_mlx5_by_itself(self):
         self.assertRegex(self.perftest("tag_bw", 10000, 200, UCX_LOG_LEVEL="info"), r"rc_mlx5/mlx5_[01]:1")
 
-    def test_every_test(self):
+    def run_every_test(self, rounds):
         for transport in ("rc_x", "ud_mlx5"):
             for test in TESTS:
                 for size in (8,) if test in WITH_8_BYTES else (8, 8192, 100000):
                     with self.subTest(transport=transport, test=test, size=size):
-                        self.perftest(test, size, 100, UCX_TLS=f"{transport},self")
+                        self.perftest(test, size, rounds, UCX_TLS=f"{transport},self")
+
+    def test_every_test(self):
+        self.run_every_test(100)
 
     def test_over_lossy_links(self):
         for device in DEVICES:
             self.fabric.run(self.fabric.urnic, "link", "set", device, "loss=0.005")
         try:
-            for transport in ("rc_x", "ud_mlx5"):
-                for size in (8, 8192, 100000):
-                    with self.subTest(transport=transport, size=size):
-                        self.perftest("tag_bw", size, 200, UCX_TLS=f"{transport},self")
+            self.run_every_test(200)
         finally:
             for device in DEVICES:
                 self.fabric.run(self.fabric.urnic, "link", "set", device, "loss=0")
