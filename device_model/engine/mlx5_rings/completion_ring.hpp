@@ -65,6 +65,7 @@ class CompletionRing final : public WrittenCompletions {
   std::uint32_t producer_ = 0;
   std::uint32_t consumer_ = 0;       // as last read; read again only when the ring seems full
   std::uint32_t solicited_end_ = 0;  // behind the last CQE that is solicited
+  std::uint32_t notified_end_ = 0;   // behind the last CQE of which there was an event
   std::uint32_t request_seen_ = abi::mlx5::kNoRequest;
   std::uint32_t number_answered_;  // of a request
 };

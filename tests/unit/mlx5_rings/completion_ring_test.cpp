@@ -354,6 +354,24 @@ BOOST_AUTO_TEST_CASE(a_program_is_behind_if_it_asks_late) {
   BOOST_TEST(ends.device.is_behind());
 }
 
+// As perftest does: it asks for the next event before it reads what the last one was for.
+BOOST_AUTO_TEST_CASE(what_had_an_event_makes_none_again) {
+  Ends ends;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    ends.program.arm();
+    ends.write(2 * i);
+    ends.device.armed();
+    ends.device.fired();
+    ends.program.got_event();
+    ends.program.arm();
+    BOOST_TEST(!ends.device.is_behind());
+    ends.write(2 * i + 1);
+    BOOST_TEST(ends.device.is_behind());
+    ends.poll();
+    ends.poll();
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_program_that_wants_solicited_ones_is_behind_those_alone) {
   Ends ends(4);
   for (std::uint32_t i = 0; i < 20; ++i) {
