@@ -258,10 +258,14 @@ class Fabric:
 
     def up(self, configuration=None):
         """Starts a device process that runs until `down`, also while no program uses it. `configuration` is the text
-        of a configuration file."""
+        of a configuration file. Devices have the face FACE."""
         if configuration is None:
             self.run(self.urnic, "up", "--face", FACE)
             return
+        if FACE != "urnic":
+            setting = f'[device]\nface = "{FACE}"\n'
+            configuration = (configuration.replace("[device]\n", setting) if "[device]\n" in configuration
+                             else f"{configuration}\n{setting}")
         file = self.directory / "configuration.toml"
         file.write_text(configuration)
         self.run(self.urnic, "up", "--config", file)

@@ -33,6 +33,8 @@ OPTIONS = {
     "q": [("-q", "16")],
     "e": [("-e",)],
     "I": [("-I", "64")],
+    "l": [("-l", "8"), ("-l", "4", "-q", "4"), ("-l", "4", "-t", "512", "-Q", "16"), ("-l", "8", "-I", "64", "-s", "64")],
+    "t": [("-t", "16"), ("-t", "1000", "-Q", "50")],
     "m": [("-m", str(mtu)) for mtu in fabric.MTUS],
 }
 # Latency is measured with 2 bytes, and an atomic has 8: one packet, whatever the MTU.
@@ -172,6 +174,13 @@ class Perftest(unittest.TestCase):
 
     def test_inline(self):
         self.matrix("I")
+
+    def test_lists_of_requests(self):
+        self.matrix("l")
+        self.side_by_side((("ib_send_bw",), ("--recv_post_list=8", "-r", "64", *options)) for options in ((), ("-q", "4")))
+
+    def test_depths_of_send_queues(self):
+        self.matrix("t")
 
     def test_every_mtu(self):
         self.matrix("m")
