@@ -14,6 +14,8 @@
 #include "wire/mad/cm_messages.hpp"
 #include "wire/mad/ip_cm_header.hpp"
 #include "wire/mad/performance.hpp"
+#include "wire/mad/smp.hpp"
+#include "wire/mad/subnet_attributes.hpp"
 #include "wire/mad/vendor.hpp"
 
 namespace {
@@ -95,12 +97,37 @@ void check_vendor(Bytes mad) {
   check_subset(mad, again);
 }
 
+template <class Attribute>
+void check_subnet_attribute(const SmpData& data) {
+  const auto attribute = decode_data<Attribute>(data);
+  const SmpData again = encode_data(attribute);
+  require(decode_data<Attribute>(again) == attribute, "the attribute of subnet management changed");
+  for (std::size_t at = 0; at < data.size(); ++at)
+    require((again[at] & ~data[at]) == std::byte{0}, "encoding an attribute sets a bit that was not set");
+}
+
+void check_smp(Bytes mad) {
+  Smp smp;
+  if (decode(mad, smp) != MadError::none) return;
+  const Mad again = encode(smp);
+  Smp decoded;
+  require(decode(again, decoded) == MadError::none, "an encoded SMP is refused");
+  require(decoded == smp, "the SMP changed");
+  check_subset(mad, again);
+  check_subnet_attribute<NodeInfo>(smp.data);
+  check_subnet_attribute<SwitchInfo>(smp.data);
+  check_subnet_attribute<PortInfo>(smp.data);
+  check_subnet_attribute<SmInfo>(smp.data);
+  check_subnet_attribute<Notice>(smp.data);
+}
+
 void check_all(Bytes mad) {
   check_cm(mad);
   check_performance<ClassPortInfo>(mad);
   check_performance<PortCounters>(mad);
   check_performance<PortCountersExtended>(mad);
   check_vendor(mad);
+  check_smp(mad);
 }
 
 // `mad` with a header of the class, and with one of the class' `attributes` that its own attribute chooses.
@@ -133,8 +160,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static constexpr std::uint16_t kCm[] = {0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1A};
   static constexpr std::uint16_t kPerformance[] = {0x01, 0x12, 0x1D};
   static constexpr std::uint16_t kPing[] = {0};
+  static constexpr std::uint16_t kSubnet[] = {0x11, 0x15};
   check_all(repaired(mad, ManagementClass::communication, kCmClassVersion, Method::send, kCm));
   check_all(repaired(mad, ManagementClass::performance, kPerformanceClassVersion, Method::get, kPerformance));
   check_all(repaired(mad, ManagementClass::openib_ping, 1, Method::get, kPing));
+  for (const auto subnet : {ManagementClass::subnet_lid_routed, ManagementClass::subnet_directed_route})
+    check_all(repaired(mad, subnet, kSubnetClassVersion, Method::set, kSubnet));
   return 0;
 }

@@ -29,7 +29,7 @@ ENGINE_ROOMS = {f"device_model/engine/{room}" for room in (
     "doorbells", "mlx5_rings")}
 BELOW_CONTROL = {"trust", "device_model/link/udp", "device_model/link/neighbours", "device_model/link/membership",
                  "device_model/link/frames", "wire/mad",
-                 "device_model/settings", "device_model/fault", "device_model/capture", "device_model/engine",
+                 "device_model/settings", "device_model/fault", "device_model/capture", "device_model/engine", "device_model/subnet",
                  *ENGINE_ROOMS, *ENGINE}
 CONTROL = "device_model/control"
 LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, MLX5, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, NETWORK, ADMIN = (
@@ -52,6 +52,7 @@ MAY_KNOW = {
     "device_model/abi": set(),
     **TRANSPORT,
     "device_model/cm": {"wire/mad", *TRANSPORT_FOR_ALL},
+    "device_model/subnet": {"wire", "wire/mad"},
     "device_model/memory": TRANSPORT_FOR_ALL,
     "device_model/settings": {"terminal"},
     "device_model/link": TRANSPORT_FOR_ALL,

@@ -1,0 +1,49 @@
+#include "device_model/subnet/links.hpp"
+
+namespace urnic::subnet {
+namespace {
+
+using wire::mad::PhysicalState;
+using wire::mad::PortState;
+
+bool is_disabled(const Port& port) { return port.info.physical_state == PhysicalState::disabled; }
+
+void show(Nodes& nodes, PortPlace place, bool up) {
+  Node& node = nodes[place.node];
+  Port& port = node.ports[place.port];
+  const PortState before = port.info.state;
+  port.info.state = up ? PortState::initialize : PortState::down;
+  if (!is_disabled(port)) port.info.physical_state = up ? PhysicalState::link_up : PhysicalState::polling;
+  if (node.is_switch() && port.info.state != before) node.switch_info.port_state_change = true;
+}
+
+}  // namespace
+
+Port& port_at(Nodes& nodes, PortPlace place) { return nodes[place.node].ports[place.port]; }
+
+void connect(Nodes& nodes, PortPlace one, PortPlace other) {
+  port_at(nodes, one).peer = other;
+  port_at(nodes, other).peer = one;
+  retrain(nodes, one);
+}
+
+void disable(Nodes& nodes, PortPlace place) {
+  port_at(nodes, place).info.physical_state = PhysicalState::disabled;
+  retrain(nodes, place);
+}
+
+void poll(Nodes& nodes, PortPlace place) {
+  Port& port = port_at(nodes, place);
+  if (!is_disabled(port)) return;
+  port.info.physical_state = PhysicalState::polling;
+  retrain(nodes, place);
+}
+
+void retrain(Nodes& nodes, PortPlace place) {
+  const auto peer = port_at(nodes, place).peer;
+  const bool up = peer && !is_disabled(port_at(nodes, place)) && !is_disabled(port_at(nodes, *peer));
+  show(nodes, place, up);
+  if (peer) show(nodes, *peer, up);
+}
+
+}  // namespace urnic::subnet

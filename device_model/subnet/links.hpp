@@ -1,0 +1,26 @@
+// The links between ports, and what a link's ends make of each other (IBTA 7.2: the link state machine).
+#pragma once
+
+#include <vector>
+
+#include "device_model/subnet/node.hpp"
+
+namespace urnic::subnet {
+
+using Nodes = std::vector<Node>;
+
+Port& port_at(Nodes& nodes, PortPlace place);
+
+// Plugs a cable in between two ports that have none: both come up, in the state Initialize.
+void connect(Nodes& nodes, PortPlace one, PortPlace other);
+
+// What a manager writes to a port's physical state: disabled takes the link away from both ends; polling
+// brings it back, if the other end is not disabled.
+void disable(Nodes& nodes, PortPlace place);
+void poll(Nodes& nodes, PortPlace place);
+
+// The link's ends begin anew: Initialize, if neither is disabled, else Down. A switch notes that a port of
+// its has changed.
+void retrain(Nodes& nodes, PortPlace place);
+
+}  // namespace urnic::subnet

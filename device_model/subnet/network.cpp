@@ -1,0 +1,159 @@
+#include "device_model/subnet/network.hpp"
+
+#include <algorithm>
+
+#include "device_model/subnet/agent.hpp"
+
+namespace urnic::subnet {
+namespace {
+
+using namespace wire::mad;
+
+// Tables of routes may have a loop; no way in a subnet is as long.
+constexpr unsigned kMostLidHops = 64;
+
+// The port by which a datagram leaves a node for a LID; empty: it has no route. An adapter has one port.
+std::optional<PortNumber> route_of(const Node& node, Lid destination) {
+  if (!node.is_switch()) return PortNumber{1};
+  if (destination.value >= node.linear.size()) return {};
+  const std::uint8_t port = node.linear[destination.value];
+  if (port == kNoRoute || !node.has_port(port)) return {};
+  return port;
+}
+
+bool is_for(const Node& node, PortNumber arrival, Lid destination) {
+  return has_lid(node.managed(arrival).info, destination);
+}
+
+// Subnet management passes each port that is up; everything else only ports that are active (IBTA 7.2.7).
+bool lets_through(const Port& port, std::uint32_t qpn) {
+  if (!port.peer) return false;
+  return qpn == 0 ? port.info.state >= PortState::initialize : port.info.state == PortState::active;
+}
+
+Datagram answer_to(const Datagram& question, const Mad& mad) {
+  Datagram answer = question;
+  std::swap(answer.source, answer.destination);
+  std::swap(answer.source_qpn, answer.destination_qpn);
+  answer.mad = mad;
+  return answer;
+}
+
+Datagram with(const Datagram& datagram, const Smp& smp) {
+  Datagram changed = datagram;
+  changed.mad = encode(smp);
+  return changed;
+}
+
+}  // namespace
+
+NodeIndex Network::add(Node node) {
+  nodes_.push_back(std::move(node));
+  return static_cast<NodeIndex>(nodes_.size() - 1);
+}
+
+void Network::set_manager(NodeIndex adapter, bool is_manager) {
+  std::uint32_t& mask = nodes_[adapter].ports[1].info.capability_mask;
+  mask = is_manager ? mask | kIsSubnetManager : mask & ~kIsSubnetManager;
+  if (watcher_) watcher_(adapter);
+}
+
+bool Network::send(NodeIndex adapter, Datagram datagram) {
+  const PortPlace own{adapter, 1};
+  Smp smp;
+  const bool is_smp = decode(datagram.mad, smp) == MadError::none;
+  if (is_smp && smp.is_directed()) return send_directed(own, datagram, smp);
+  const PortInfo& info = port(adapter);
+  datagram.source = info.lid;
+  // The permissive LID is the port's own, and so is LID 0 before a manager has come.
+  const bool is_own =
+      datagram.destination == kPermissiveLid || is_for(nodes_[adapter], 1, datagram.destination);
+  if (is_own) {
+    arrive(own, datagram);
+  } else {
+    route(own, datagram);
+  }
+  return true;
+}
+
+bool Network::send_directed(PortPlace from, const Datagram& datagram, Smp smp) {
+  const Hop hop = subnet::send_directed(from.port, smp);
+  if (hop.step == Step::drop) return false;
+  walk_directed(from, hop, datagram, smp);
+  return true;
+}
+
+// Each turn is one hop. The pointer moves in one direction, there and back, so the way ends.
+void Network::walk_directed(PortPlace at, Hop hop, const Datagram& datagram, Smp& smp) {
+  for (std::size_t hops = 0; hops <= 2 * kPathPlaces; ++hops) {
+    if (hop.step == Step::drop) return;
+    if (hop.step == Step::manager) return hand_over(at, with(datagram, smp));
+    if (hop.step == Step::agent) {
+      bool refused = false;
+      if (!ask_agent(at, smp, refused)) return refused ? void() : hand_over(at, with(datagram, smp));
+      hop = answer_directed(smp);
+      continue;
+    }
+    if (!nodes_[at.node].has_port(hop.port)) return;
+    const Port& out = nodes_[at.node].ports[hop.port];
+    if (!lets_through(out, 0)) return;
+    at = *out.peer;
+    hop = take_directed(nodes_[at.node], at.port, smp);
+  }
+}
+
+void Network::route(PortPlace at, const Datagram& datagram) {
+  for (unsigned hops = 0; hops < kMostLidHops; ++hops) {
+    const Node& node = nodes_[at.node];
+    const auto out = route_of(node, datagram.destination);
+    if (!out) return;
+    if (*out == 0) return arrive({at.node, at.port}, datagram);
+    const Port& port = node.ports[*out];
+    if (!lets_through(port, datagram.destination_qpn)) return;
+    at = *port.peer;
+    if (is_for(nodes_[at.node], at.port, datagram.destination)) return arrive(at, datagram);
+    if (!nodes_[at.node].is_switch()) return;
+  }
+}
+
+void Network::arrive(PortPlace place, const Datagram& datagram) {
+  if (datagram.destination_qpn == 0) return arrive_at_agent(place, datagram);
+  hand_over(place, datagram);
+}
+
+void Network::arrive_at_agent(PortPlace place, const Datagram& datagram) {
+  Smp smp;
+  if (decode(datagram.mad, smp) != MadError::none || smp.is_directed()) return;
+  bool refused = false;
+  const auto answered = ask_agent(place, smp, refused);
+  if (refused) return;
+  if (!answered) return hand_over(place, datagram);
+  const Datagram back = answer_to(datagram, encode(smp));
+  // To itself, or from where it came.
+  if (is_for(nodes_[place.node], place.port, back.destination) || back.destination == kPermissiveLid)
+    return hand_over(place, back);
+  route(nodes_[place.node].is_switch() ? PortPlace{place.node, 0} : place, back);
+}
+
+void Network::hand_over(PortPlace place, const Datagram& datagram) {
+  if (!nodes_[place.node].is_switch() && receiver_) receiver_(place.node, datagram);
+}
+
+// Empty: there is no answer.
+std::optional<Smp> Network::ask_agent(PortPlace place, Smp& smp, bool& refused) {
+  const bool may_change = smp.header.method == Method::set && watcher_;
+  std::vector<PortInfo> before;
+  if (may_change)
+    for (const Node& node : nodes_) before.push_back(node.is_switch() ? PortInfo{} : node.ports[1].info);
+  const Verdict verdict = subnet::answer(nodes_, place, smp);
+  if (may_change) tell_changes(before);
+  refused = verdict == Verdict::refused;
+  return verdict == Verdict::answered ? std::optional(smp) : std::nullopt;
+}
+
+void Network::tell_changes(const std::vector<PortInfo>& before) {
+  for (NodeIndex i = 0; i < nodes_.size(); ++i)
+    if (!nodes_[i].is_switch() && nodes_[i].ports[1].info != before[i]) watcher_(i);
+}
+
+}  // namespace urnic::subnet

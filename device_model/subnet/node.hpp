@@ -1,0 +1,72 @@
+// A node of the built-in InfiniBand fabric: a channel adapter or a switch, as its subnet management agent
+// shows it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "wire/mad/identifiers.hpp"
+#include "wire/mad/smp.hpp"
+#include "wire/mad/subnet_attributes.hpp"
+#include "wire/mad/subnet_tables.hpp"
+
+namespace urnic::subnet {
+
+using NodeIndex = std::uint32_t;
+using PortNumber = std::uint8_t;
+
+// One end of a link.
+struct PortPlace {
+  NodeIndex node = 0;
+  PortNumber port = 0;
+  friend bool operator==(const PortPlace&, const PortPlace&) = default;
+};
+
+inline constexpr std::size_t kPkeyBlocks = 1;
+inline constexpr std::size_t kPkeys = kPkeyBlocks * wire::mad::kPkeysOfBlock;
+inline constexpr std::uint16_t kLinearCapacity = 0xC000;  // every unicast LID
+inline constexpr std::uint16_t kMulticastCapacity = 1024;
+inline constexpr std::size_t kArbitrationParts = 4;
+
+struct Port {
+  wire::mad::PortInfo info;
+  std::optional<PortPlace> peer;  // the link's other end; empty: no cable
+  std::array<std::uint16_t, kPkeys> pkeys{};
+  // By the part of the modifier: halves of the low table, then of the high one.
+  std::array<wire::mad::SmpData, kArbitrationParts> arbitration{};
+  std::map<PortNumber, wire::mad::SmpData> sl_to_vl;  // by input port; of a switch's output port, else 0
+};
+
+struct Node {
+  wire::mad::NodeInfo info;
+  wire::mad::SmpData description{};
+  wire::mad::SwitchInfo switch_info;  // a switch's
+  wire::mad::GuidBlock guids{};
+  std::vector<Port> ports;  // by number; a channel adapter has no port 0
+  // By LID; shorter than the capacity: the rest have no route.
+  std::vector<std::uint8_t> linear;
+  // By position and group, from LID 0xC000 on.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, wire::mad::SmpData> multicast;  // by position, block
+
+  bool is_switch() const { return info.type == wire::mad::NodeType::switch_node; }
+  bool has_port(std::uint32_t port) const { return port < ports.size() && (port != 0 || is_switch()); }
+  // The port whose PortInfo has the LID and M_Key that count for packets that arrive at `arrival`.
+  PortNumber managed_port(PortNumber arrival) const { return is_switch() ? PortNumber{0} : arrival; }
+  const Port& managed(PortNumber arrival) const { return ports[managed_port(arrival)]; }
+  Port& managed(PortNumber arrival) { return ports[managed_port(arrival)]; }
+};
+
+// With one port, number 1. `mtu` is PortInfo's code.
+Node make_adapter(wire::mad::Guid guid, std::string_view description, std::uint8_t mtu);
+// With ports 1 to `ports`, at most 254.
+Node make_switch(wire::mad::Guid guid, std::string_view description, PortNumber ports);
+
+// Whether `lid` is the port's: its LMC counts.
+bool has_lid(const wire::mad::PortInfo& info, wire::mad::Lid lid);
+
+}  // namespace urnic::subnet
