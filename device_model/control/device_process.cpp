@@ -114,9 +114,17 @@ struct DeviceProcess::Impl {
   void follow_subnet() {
     fabric.subnet().on_change([this](subnet::NodeIndex adapter) {
       for (const auto& device : fabric.devices())
-        if (device->adapter == adapter)
-          show_infiniband_port(sysfs.port_folder(*device), port_record(fabric, *device));
+        if (device->adapter == adapter) show_managed(*device);
     });
+  }
+
+  // A manager may go on although files cannot be written: the file system is full, or somebody removed them.
+  void show_managed(const ServedDevice& device) {
+    try {
+      show_infiniband_port(sysfs.port_folder(device), port_record(fabric, device));
+    } catch (const std::filesystem::filesystem_error& error) {
+      log::warn("{}: programs see its port as it was before: {}", device.settings.name, error.what());
+    }
   }
 
   const Fabric& with_interfaces() {
