@@ -20,7 +20,7 @@
 namespace urnic::abi {
 
 inline constexpr std::uint32_t kControlMagic = 0x6E72750A;
-inline constexpr std::uint32_t kControlVersion = 7;
+inline constexpr std::uint32_t kControlVersion = 8;
 inline constexpr std::uint32_t kMaxControlMessage = 1024;
 
 // find_command (control/uverbs/dispatch.cpp) lists the body and the reply of each.

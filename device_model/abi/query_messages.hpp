@@ -82,6 +82,11 @@ struct QueryPortReply {
   std::uint32_t active_speed;
   std::uint32_t active_width;
   std::uint32_t link_layer;
+  std::uint32_t lid;  // of an InfiniBand port, as the other members below
+  std::uint32_t lmc;
+  std::uint32_t manager_lid;
+  std::uint32_t manager_sl;
+  std::uint32_t subnet_timeout;
   std::uint32_t flags;
 };
 

@@ -31,6 +31,7 @@
 #include "device_model/control/sysfs/sysfs_tree.hpp"
 #include "device_model/control/umad/umad_server.hpp"
 #include "device_model/control/uverbs/control_server.hpp"
+#include "device_model/subnet/network.hpp"
 
 namespace urnic::control {
 namespace {
@@ -94,12 +95,35 @@ struct DeviceProcess::Impl {
     rdma_cm.on_change([this] { look_at_use(); });
     if (!configuration.fault_plan.empty()) faults.load(std::filesystem::path(configuration.fault_plan));
     fabric.start();
+    follow_subnet();
     watch.stand_in(admin.listening_descriptor(), -1);
     for (const auto& device : fabric.devices()) {
       control.serve(*device, directory.device_nodes() / fmt::format("uverbs{}", sysfs.node_number(*device)));
       if (const auto number = sysfs.management_node_number(*device))
-        umad.serve(*device, directory.device_nodes() / fmt::format("umad{}", *number));
+        serve_management(*device, directory, *number);
       show_message_counters(counters, *device, rdma_cm.rdma_cm().connections());
+    }
+  }
+
+  void serve_management(ServedDevice& device, const OwnedRunDirectory& directory, std::uint32_t number) {
+    umad.serve(device, directory.device_nodes() / fmt::format("umad{}", number));
+    if (device.adapter) umad.serve_manager(device, directory.device_nodes() / fmt::format("issm{}", number));
+  }
+
+  // What the subnet manager changes of InfiniBand ports.
+  void follow_subnet() {
+    fabric.subnet().on_change([this](subnet::NodeIndex adapter) {
+      for (const auto& device : fabric.devices())
+        if (device->adapter == adapter) show_managed(*device);
+    });
+  }
+
+  // A manager may go on although files cannot be written: the file system is full, or somebody removed them.
+  void show_managed(const ServedDevice& device) {
+    try {
+      show_infiniband_port(sysfs.port_folder(device), port_record(fabric, device));
+    } catch (const std::filesystem::filesystem_error& error) {
+      log::warn("{}: programs see its port as it was before: {}", device.settings.name, error.what());
     }
   }
 

@@ -18,6 +18,7 @@ namespace {
 
 constexpr char kUverbs[] = "uverbs";
 constexpr char kUmad[] = "umad";
+constexpr char kIssm[] = "issm";
 
 void append_class(const char* name, PathText& path) {
   path.append(run_directory()).append("/").append(abi::kSysfs).append("/class/").append(name);
@@ -40,7 +41,7 @@ bool begins_with(const char* beginning, const char* name) {
 
 // The folder of /sys/class in which the node has its folder.
 const char* class_of(const char* name) {
-  if (begins_with(kUmad, name)) return "infiniband_mad/";
+  if (begins_with(kUmad, name) || begins_with(kIssm, name)) return "infiniband_mad/";
   return begins_with(kUverbs, name) ? "infiniband_verbs/" : "misc/";
 }
 
@@ -57,8 +58,10 @@ bool parse_device_number(const char* text, dev_t& number) {
 
 bool is_node_name(const char* name) {
   if (std::strcmp(name, kRdmaCmNode) == 0) return true;
-  const char* const prefix = begins_with(kUmad, name) ? kUmad : kUverbs;
-  if (!begins_with(prefix, name)) return false;
+  const char* prefix = nullptr;
+  for (const char* const each : {kUverbs, kUmad, kIssm})
+    if (begins_with(each, name)) prefix = each;
+  if (prefix == nullptr) return false;
   unsigned index = 0;
   name += std::strlen(prefix);
   return parse_number(name, index) && *name == '\0';

@@ -10,7 +10,7 @@ namespace urnic::kernel {
 // The node of the connection manager.
 inline constexpr char kRdmaCmNode[] = "rdma_cm";
 
-// True for a name that a node under /dev/infiniband can have: uverbsN, umadN or rdma_cm.
+// True for a name that a node under /dev/infiniband can have: uverbsN, umadN, issmN or rdma_cm.
 bool is_node_name(const char* name);
 
 // Appends the path of the node's socket in the run directory. Only while stand_in_active().

@@ -164,7 +164,8 @@ json AdminServer::link(const json& request, AdminConnectionState&) {
     for (const auto& device : fabric.devices()) {
       if (!concerns(device)) continue;
       apply(fabric, change, *device);
-      if (change.up) show_port_state(surroundings_.sysfs.port_folder(*device), fabric.link_is_up(*device));
+      if (change.up && !device->adapter)
+        show_port_state(surroundings_.sysfs.port_folder(*device), fabric.link_is_up(*device));
       if (change.recovery) set_recovery(fabric, surroundings_.control, *device, *change.recovery, {});
     }
   }

@@ -12,6 +12,7 @@
 #include "device_model/control/fabric/interfaces.hpp"
 #include "device_model/control/fabric/lan_settings.hpp"
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/link_layer.hpp"
 #include "device_model/control/fabric/pci_address.hpp"
 #include "device_model/control/fabric/private_memory.hpp"
 #include "device_model/control/fabric/quotas.hpp"
@@ -34,6 +35,7 @@ struct DeviceSettings {
   std::optional<PciAddress> pci;  // of the PCI device that it is shown as a part of; empty: of none
   wire::MacAddress mac;
   WireKind wire_kind = WireKind::built_in;
+  LinkLayer link_layer = LinkLayer::ethernet;
   bool udp_segmentation = false;  // of a UDP wire (link/udp/send_queue.hpp)
   std::vector<wire::Gid> gids;    // by GID index; never empty; on a UDP wire the host's addresses
   // By GID index: the VLANs (1 to 4094) of those GIDs that belong to one.

@@ -195,8 +195,23 @@ void read_udp_wire(const TableReader& reader, DeviceSettings& device) {
   use_software_defaults(device);
 }
 
+// An InfiniBand port gets its addresses from its GUID and the subnet manager. rdma_cm finds devices by IP
+// address, and such a port has none.
+void read_infiniband_port(const TableReader& reader, DeviceSettings& device) {
+  constexpr std::string_view rule = "nothing with link_layer = \"infiniband\"";
+  for (const std::string_view key : {"wire", "gids", "addresses", "segmentation"})
+    if (const toml::node* const node = reader.table().get(key)) reader.refuse(key, *node, rule);
+  if (device.face != Face::urnic)
+    reader.refuse("link_layer", *reader.table().get("link_layer"), "\"ethernet\" with this face");
+  device.gids = {link_local_gid(device.mac)};
+  device.connection_manager = false;
+}
+
 void read_wire(const TableReader& reader, std::size_t number, DeviceSettings& device) {
   if (const auto kind = reader.word("wire", kWireNames)) device.wire_kind = static_cast<WireKind>(*kind);
+  if (const auto layer = reader.word("link_layer", kLinkLayerNames))
+    device.link_layer = static_cast<LinkLayer>(*layer);
+  if (device.link_layer == LinkLayer::infiniband) return read_infiniband_port(reader, device);
   if (device.wire_kind == WireKind::udp) return read_udp_wire(reader, device);
   if (const toml::node* addresses = reader.table().get("addresses"))
     reader.refuse("addresses", *addresses, "nothing without wire = \"udp\"");
@@ -221,7 +236,8 @@ void read_name(const TableReader& reader, std::size_t number, DeviceSettings& de
 DeviceSettings read_device(const TableReader& reader, const TableReader& common,
                            const std::vector<DeviceSettings>& before) {
   const std::size_t number = before.size();
-  std::vector<std::string_view> keys{"name", "mac", "gids", "wire", "addresses", "segmentation"};
+  std::vector<std::string_view> keys{"name",       "mac",       "gids",        "wire",
+                                     "link_layer", "addresses", "segmentation"};
   keys.insert(keys.end(), kCommonKeys.begin(), kCommonKeys.end());
   reader.known_keys(keys);
   DeviceSettings device = defaults_of(read_face(common, reader));

@@ -8,6 +8,7 @@
 #include <exception>
 #include <system_error>
 
+#include "device_model/control/fabric/built_in_subnet.hpp"
 #include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/lan_groups.hpp"
 #include "device_model/control/fabric/limits.hpp"
@@ -64,6 +65,7 @@ Fabric::Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCa
   }
   if (engines > 1) connect_engines();
   for (const DeviceSettings& settings : configuration.devices) add_device(settings, configuration.icrc);
+  subnet_ = make_subnet(devices_);
   add_neighbours(stations_);
   if (configuration.lan) join_lan(lan != nullptr ? std::move(lan) : open_carrier(lan_settings_.carrier));
 }
@@ -119,7 +121,7 @@ void Fabric::addresses_changed() {
   if (lan_ == nullptr) return;
   std::vector<link::OwnAddress> addresses;
   for (const auto& device : devices_) {
-    if (device->udp != nullptr) continue;
+    if (device->udp != nullptr || device->adapter) continue;
     const auto& gids = device->settings.gids;
     for (std::size_t i = 0; i < gids.size(); ++i) {
       const std::uint16_t vlan = vlan_of(*device, i);
@@ -270,7 +272,7 @@ link::Neighbour Fabric::find(const wire::Gid& gid) const {
   if (gid == wire::Gid{}) return {};  // an empty entry of the table
   for (const auto& served : devices_) {
     const auto& gids = served->settings.gids;
-    if (served->udp == nullptr && std::find(gids.begin(), gids.end(), gid) != gids.end())
+    if (served->udp == nullptr && !served->adapter && std::find(gids.begin(), gids.end(), gid) != gids.end())
       return {State::known, served->settings.mac};
   }
   return find_outside(0, gid);
@@ -294,10 +296,12 @@ link::Neighbour Fabric::find(const ServedDevice& from, const wire::Gid& own, con
     return {State::known, link::UdpPort::mac_of(gid)};
   }
   if (gid == wire::Gid{}) return {};  // an empty entry of the table
+  if (from.adapter) return {};        // Ethernet frames do not reach an InfiniBand port, or leave one
   const std::uint16_t vlan = vlan_of(from, own);
   for (const auto& served : devices_) {
     const auto& gids = served->settings.gids;
-    if (served->udp != nullptr || std::find(gids.begin(), gids.end(), gid) == gids.end()) continue;
+    if (served->udp != nullptr || served->adapter || std::find(gids.begin(), gids.end(), gid) == gids.end())
+      continue;
     return vlan_of(*served, gid) == vlan ? link::Neighbour{State::known, served->settings.mac}
                                          : link::Neighbour{};
   }

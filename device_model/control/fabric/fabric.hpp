@@ -30,6 +30,10 @@ class Switch;
 class Trunk;
 }  // namespace urnic::link
 
+namespace urnic::subnet {
+class Network;
+}
+
 namespace urnic::control {
 
 struct EngineUnit;
@@ -64,6 +68,10 @@ class Fabric {
   transport::Nanoseconds processor_time() const;
 
   const std::vector<std::unique_ptr<ServedDevice>>& devices() const { return devices_; }
+
+  // The built-in InfiniBand fabric; without nodes if there are no InfiniBand devices.
+  subnet::Network& subnet() { return *subnet_; }
+  const subnet::Network& subnet() const { return *subnet_; }
 
   // Memory that programs share is mapped, when it is registered.
   bool maps_shared_memory() const { return maps_shared_memory_; }
@@ -133,6 +141,7 @@ class Fabric {
   std::vector<std::unique_ptr<link::Trunk>> trunks_;  // from engine i to engine j: i * engines() + j
   std::vector<std::unique_ptr<EngineUnit>> units_;
   std::vector<std::unique_ptr<ServedDevice>> devices_;
+  std::unique_ptr<subnet::Network> subnet_;
   std::vector<link::Neighbours*> neighbours_;
   Stations stations_{*this};
 };

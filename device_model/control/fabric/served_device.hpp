@@ -60,6 +60,8 @@ struct ServedDevice {
   std::map<std::size_t, link::LocalInterface> vlan_interfaces;
   std::unique_ptr<engine::Device> device;
   std::unique_ptr<engine::ManagementQueuePair> management;  // its queue pair 1
+  // Its place in the built-in InfiniBand fabric; empty: an Ethernet device.
+  std::optional<std::uint32_t> adapter;
   GsiCounters gsi;
 
   // Counted over all contexts.

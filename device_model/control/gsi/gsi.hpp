@@ -35,6 +35,7 @@ struct GsiAddress {
   std::uint8_t hop_limit = 64;  // as it arrived; MADs are sent with the route's, 64
   std::uint8_t traffic_class = 0;
   std::uint32_t flow_label = 0;    // 20 bits; IPv6 only
+  std::uint16_t lid = 0;           // the peer's; on InfiniBand, where there are no GIDs here
   std::uint8_t service_level = 0;  // the priority in the VLAN's tag, if `own` belongs to one
 };
 

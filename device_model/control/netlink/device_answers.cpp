@@ -6,6 +6,7 @@
 
 #include "device_model/control/fabric/face_identity.hpp"
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/port_record.hpp"
 #include "device_model/control/objects/program_context.hpp"
 
 namespace urnic::control::netlink {
@@ -20,6 +21,12 @@ std::uint64_t guid_value(const std::array<std::uint8_t, 8>& guid) {
   return value;
 }
 
+std::uint64_t subnet_prefix(const PortRecord& record) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < sizeof value; ++i) value = value << 8 | record.gids.at(0).bytes[i];
+  return value;
+}
+
 }  // namespace
 
 void put_device(const ServedDevice& device, DatagramWriter& datagram) {
@@ -31,19 +38,24 @@ void put_device(const ServedDevice& device, DatagramWriter& datagram) {
   datagram.put(RDMA_NLDEV_ATTR_NODE_GUID, guid);
   datagram.put(RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, guid);
   datagram.put(RDMA_NLDEV_ATTR_DEV_NODE_TYPE, std::uint8_t{IBV_NODE_CA});
-  datagram.put(RDMA_NLDEV_ATTR_DEV_PROTOCOL, "roce");
+  datagram.put(RDMA_NLDEV_ATTR_DEV_PROTOCOL, device.adapter ? "ib" : "roce");
   datagram.put(RDMA_NLDEV_ATTR_DEV_DIM, std::uint8_t{0});  // CQs moderate no events by themselves
 }
 
 // The interface is the one in sysfs (device/net). A RoCE port has no LID, as in Linux's answers.
 void put_port(Fabric& fabric, const ServedDevice& device, DatagramWriter& datagram) {
-  const bool up = fabric.link_is_up(device);
+  const PortRecord record = port_record(fabric, device);
   put_device_name(datagram, device);
   datagram.put(RDMA_NLDEV_ATTR_PORT_INDEX, limits::kPorts);
-  datagram.put(RDMA_NLDEV_ATTR_CAP_FLAGS, std::uint64_t{limits::kPortFlags});
-  datagram.put(RDMA_NLDEV_ATTR_PORT_STATE, static_cast<std::uint8_t>(up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN));
-  datagram.put(RDMA_NLDEV_ATTR_PORT_PHYS_STATE,
-               static_cast<std::uint8_t>(up ? limits::kPhysicalLinkUp : limits::kPhysicalPolling));
+  datagram.put(RDMA_NLDEV_ATTR_CAP_FLAGS, std::uint64_t{record.capabilities});
+  datagram.put(RDMA_NLDEV_ATTR_PORT_STATE, record.state);
+  datagram.put(RDMA_NLDEV_ATTR_PORT_PHYS_STATE, record.physical_state);
+  if (record.link_layer == LinkLayer::infiniband) {
+    datagram.put(RDMA_NLDEV_ATTR_SUBNET_PREFIX, subnet_prefix(record));
+    datagram.put(RDMA_NLDEV_ATTR_LID, std::uint32_t{record.lid});
+    datagram.put(RDMA_NLDEV_ATTR_SM_LID, std::uint32_t{record.manager_lid});
+    datagram.put(RDMA_NLDEV_ATTR_LMC, record.lmc);
+  }
   const auto none = identity_of(device.settings.face).no_interface;
   if (device.interface) {
     datagram.put(RDMA_NLDEV_ATTR_NDEV_INDEX, device.interface->index);

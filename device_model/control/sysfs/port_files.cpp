@@ -4,7 +4,10 @@
 
 #include <cerrno>
 #include <fstream>
+#include <iterator>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/local_identifiers.hpp"
@@ -33,7 +36,41 @@ std::string gid_text(const wire::Gid& gid) {
 }
 
 // Of an empty place there is none: reading it fails (drivers/infiniband/core/sysfs.c, _show_port_gid_attr).
-std::string type_text(const wire::Gid& gid) { return gid == wire::Gid{} ? "" : "RoCE v2"; }
+std::string type_text(const wire::Gid& gid, LinkLayer layer = LinkLayer::ethernet) {
+  if (gid == wire::Gid{}) return "";
+  return layer == LinkLayer::infiniband ? "IB/RoCE v1" : "RoCE v2";
+}
+
+constexpr const char* kStates[] = {"NOP", "DOWN", "INIT", "ARMED", "ACTIVE"};
+constexpr const char* kPhysicalStates[] = {
+    "<unknown>",         "Sleep",   "Polling", "Disabled", "PortConfigurationTraining", "LinkUp",
+    "LinkErrorRecovery", "Phy Test"};
+
+std::string state_text(const PortRecord& record) {
+  return fmt::format("{}: {}", record.state, kStates[record.state % std::size(kStates)]);
+}
+
+std::string physical_text(const PortRecord& record) {
+  return fmt::format("{}: {}", record.physical_state,
+                     kPhysicalStates[record.physical_state % std::size(kPhysicalStates)]);
+}
+
+// The files that the subnet manager changes, with what is in them.
+std::vector<std::pair<fs::path, std::string>> managed_files(const PortRecord& record) {
+  std::vector<std::pair<fs::path, std::string>> files{
+      {"state", state_text(record)},
+      {"phys_state", physical_text(record)},
+      {"lid", fmt::format("0x{:x}", record.lid)},
+      {"lid_mask_count", std::to_string(record.lmc)},
+      {"sm_lid", fmt::format("0x{:x}", record.manager_lid)},
+      {"sm_sl", std::to_string(record.manager_sl)},
+      {"cap_mask", fmt::format("0x{:08x}", record.capabilities)}};
+  for (std::size_t i = 0; i < record.pkeys.size(); ++i)
+    files.emplace_back(fs::path("pkeys") / std::to_string(i), fmt::format("0x{:04x}", record.pkeys[i]));
+  for (std::size_t i = 0; i < record.gids.size(); ++i)
+    files.emplace_back(fs::path("gids") / std::to_string(i), gid_text(record.gids[i]));
+  return files;
+}
 
 // Atomic for readers. Writes the new file where no program lists files.
 void replace_file(const fs::path& port, const fs::path& file, const std::string& text) {
@@ -52,36 +89,39 @@ void write_file(const fs::path& path, const std::string& text) {
     throw fs::filesystem_error("cannot be written", path, std::error_code(errno, std::generic_category()));
 }
 
-void write_port_files(const fs::path& port, const ServedDevice& device) {
-  const DeviceSettings& settings = device.settings;
-  for (const StateFile& file : kStateFiles) write_file(port / file.name, file.up);
+void write_port_files(const fs::path& port, const Fabric& fabric, const ServedDevice& device) {
+  PortRecord record = port_record_when_up(fabric, device);
+  const LinkLayer layer = record.link_layer;
+  if (layer == LinkLayer::ethernet) record.lid = local_identifier(device);
   write_file(port / "rate", limits::kPortRate);
-  write_file(port / "link_layer", "Ethernet");
-  write_file(port / "lid", fmt::format("0x{:x}", local_identifier(device)));
-  write_file(port / "lid_mask_count", "0");
-  write_file(port / "sm_lid", "0x0");
-  write_file(port / "sm_sl", "0");
-  write_file(port / "cap_mask", fmt::format("0x{:08x}", limits::kPortFlags));
+  write_file(port / "link_layer", layer == LinkLayer::infiniband ? "InfiniBand" : "Ethernet");
   fs::create_directories(port / "pkeys");
-  write_file(port / "pkeys" / "0", "0xffff");
 
   // Without a network interface `ndevs` is left out: it would have to name an existing one.
   fs::create_directories(port / "gids");
   fs::create_directories(port / "gid_attrs" / "types");
   for (std::uint32_t i = 0; i < limits::kGidTableLength; ++i) {
     const std::string index = std::to_string(i);
-    const wire::Gid gid = i < settings.gids.size() ? settings.gids[i] : wire::Gid{};
+    const wire::Gid gid = i < record.gids.size() ? record.gids[i] : wire::Gid{};
     write_file(port / "gids" / index, gid_text(gid));
-    write_file(port / "gid_attrs" / "types" / index, type_text(gid));
+    write_file(port / "gid_attrs" / "types" / index, type_text(gid, layer));
   }
+  for (const auto& [file, text] : managed_files(record)) write_file(port / file, text);
   if (interface_of(device, 0) == nullptr) return;
   fs::create_directories(port / "gid_attrs" / "ndevs");
-  for (std::size_t i = 0; i < settings.gids.size(); ++i)
+  for (std::size_t i = 0; i < record.gids.size(); ++i)
     write_file(port / "gid_attrs" / "ndevs" / std::to_string(i), interface_of(device, i)->name);
 }
 
 void show_port_state(const fs::path& port, bool up) {
   for (const StateFile& file : kStateFiles) replace_file(port, port / file.name, up ? file.up : file.down);
+}
+
+void show_infiniband_port(const fs::path& port, const PortRecord& record) {
+  for (const auto& [file, text] : managed_files(record)) replace_file(port, port / file, text);
+  for (std::size_t i = 0; i < record.gids.size(); ++i)
+    replace_file(port, port / "gid_attrs" / "types" / std::to_string(i),
+                 type_text(record.gids[i], record.link_layer));
 }
 
 void show_gid(const fs::path& port, std::size_t index, const wire::Gid& gid) {

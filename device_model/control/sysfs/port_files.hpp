@@ -6,6 +6,7 @@
 #include <string>
 
 #include "device_model/control/fabric/fabric.hpp"
+#include "device_model/control/fabric/port_record.hpp"
 
 namespace urnic::control {
 
@@ -13,7 +14,10 @@ namespace urnic::control {
 void write_file(const std::filesystem::path& path, const std::string& text);
 
 // Fills the folder `port`, …/ports/1 of a device whose link is up.
-void write_port_files(const std::filesystem::path& port, const ServedDevice& device);
+void write_port_files(const std::filesystem::path& port, const Fabric& fabric, const ServedDevice& device);
+
+// Updates all that the subnet manager may change of an InfiniBand port; `record` is the port's.
+void show_infiniband_port(const std::filesystem::path& port, const PortRecord& record);
 
 // Updates the state; a concurrent reader sees the old state or the new one.
 void show_port_state(const std::filesystem::path& port, bool up);

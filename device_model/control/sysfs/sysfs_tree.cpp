@@ -62,7 +62,7 @@ std::string host_name() {
   return name;
 }
 
-void write_device(const fs::path& folder, const ServedDevice& device) {
+void write_device(const fs::path& folder, const Fabric& fabric, const ServedDevice& device) {
   const std::string guid = guid_text(device.node_guid);
   write_file(folder / "node_type", "1: CA");
   write_file(folder / "node_guid", guid);
@@ -76,7 +76,7 @@ void write_device(const fs::path& folder, const ServedDevice& device) {
   write_file(folder / "board_id", std::string(identity.board_id));
   write_hardware(folder / "device", device);
   fs::create_directories(folder / "ports" / "1");
-  write_port_files(folder / "ports" / "1", device);
+  write_port_files(folder / "ports" / "1", fabric, device);
 }
 
 void write_rdma_cm_node(const fs::path& folder) {
@@ -144,13 +144,18 @@ SysfsTree::SysfsTree(const fs::path& root, const Fabric& fabric) : root_(root) {
   for (const auto& device : served) {
     const fs::path& folder = devices / device->settings.name;
     make_class_entry(root, folder, *device);
-    write_device(folder, *device);
+    write_device(folder, fabric, *device);
     const std::uint32_t number = node_number(*device);
     write_node(nodes / fmt::format("uverbs{}", number), *device, number);
     if (const auto umad = management_node_number(*device)) {
       const fs::path node = management / fmt::format("umad{}", *umad);
       make_class_entry(root, node, *device);
       write_management_node(node, *device, *umad);
+      if (device->adapter) {
+        const fs::path manager = management / fmt::format("issm{}", *umad);
+        make_class_entry(root, manager, *device);
+        write_management_node(manager, *device, kUmadNodes + *umad);
+      }
     }
   }
   write_pci_bus(root, fabric);

@@ -47,8 +47,10 @@ void PendingRequests::expire(Clock::time_point now, const std::function<void(con
     } else if (request.repetitions > 0) {
       --request.repetitions;
       request.due = now + timeout_of(request);
-      repeat(request);
+      // Its answer may come before `repeat` returns.
+      const PendingRequest again = request;
       ++entry;
+      repeat(again);
     } else {
       const auto over = requests_.extract(entry++);
       give_up(over.mapped());

@@ -244,8 +244,13 @@ int UmadFile::write(std::span<const std::byte> bytes) {
 
 int UmadFile::find_address(const ib_user_mad_hdr& header, GsiAddress& to) const {
   to.peer_qpn = wire::Qpn{ntohl(header.qpn) & 0xFFFFFF};
-  if (to.peer_qpn.value == 0) return EINVAL;  // there is none
   if (has_pkey_index_) to.pkey_index = header.pkey_index;
+  if (device_.adapter) {
+    to.lid = ntohs(header.lid);
+    to.service_level = header.sl;
+    return 0;
+  }
+  if (to.peer_qpn.value == 0) return EINVAL;  // there is none
   if (header.grh_present == 0) return find_address_by_lid(ntohs(header.lid), to);
   if (const int error = find_gid(device_, header.gid_index, to.own)) return error;
   to.peer = wire::to_gid(header.gid);
@@ -273,10 +278,13 @@ int UmadFile::find_address_by_lid(std::uint16_t lid, GsiAddress& to) const {
   return EINVAL;
 }
 
-// Nobody has QP0. Messages of the connection manager could end other programs' connections: they are as
-// dangerous as raw packets.
+// A RoCE port has no QP0. Messages of the connection manager could end other programs' connections: they are
+// as dangerous as raw packets.
 int UmadFile::check_class(const UmadAgent& agent, ManagementClass management_class) const {
-  if (agent.request.qpn == 0 || is_subnet_management(management_class)) return EINVAL;
+  const bool on_qp0 = agent.request.qpn == 0;
+  const bool allowed = device_.adapter ? on_qp0 == is_subnet_management(management_class)
+                                       : !on_qp0 && !is_subnet_management(management_class);
+  if (!allowed) return EINVAL;
   if (management_class != ManagementClass::communication) return 0;
   return device_.settings.raw_packets == RawPackets::all || peer_.has_net_raw() ? 0 : EPERM;
 }
@@ -297,20 +305,26 @@ int UmadFile::send(UmadPacket& packet, const GsiAddress& to) {
   const bool awaits = request && packet.header.timeout_ms != 0;
   const PendingRequests::Key key{header.transaction.value, header.management_class};
   if (const int error = awaits ? pending_.check(key) : 0) return error;
-  if (const int error = error_of(surroundings_.gsi.send(device_, to, packet.mad))) return error;
-  if (!awaits) return 0;
-  pending_.add(key, {.packet = packet, .to = to, .repetitions = packet.header.retries},
-               PendingRequests::Clock::now());
-  set_timer();
-  return 0;
+  // On InfiniBand the answer may come before `transmit` returns.
+  if (awaits)
+    pending_.add(key, {.packet = packet, .to = to, .repetitions = packet.header.retries},
+                 PendingRequests::Clock::now());
+  const int error = transmit(to, packet.mad);
+  if (awaits && error != 0) pending_.take(key, to.peer);
+  if (awaits) set_timer();
+  return error;
+}
+
+// 0 or an errno.
+int UmadFile::transmit(const GsiAddress& to, MadBytes mad) {
+  return device_.adapter ? surroundings_.ports.send(device_, to, mad)
+                         : error_of(surroundings_.gsi.send(device_, to, mad));
 }
 
 void UmadFile::expire() {
   pending_.expire(
       PendingRequests::Clock::now(),
-      [this](const PendingRequest& request) {
-        surroundings_.gsi.send(device_, request.to, request.packet.mad);
-      },
+      [this](const PendingRequest& request) { transmit(request.to, request.packet.mad); },
       [this](const PendingRequest& request) {
         UmadPacket packet = request.packet;
         packet.header.status = ETIMEDOUT;
@@ -342,8 +356,8 @@ void UmadFile::queue(const UmadAgent& agent, const GsiAddress& from, MadBytes ma
   packet.header.id = agent.id;
   packet.header.length = static_cast<std::uint32_t>(header_bytes() + mad.size());
   packet.header.qpn = htonl(from.peer_qpn.value);
-  packet.header.lid = htons(lid_of(surroundings_.fabric, from.peer));
-  packet.header.grh_present = 1;
+  packet.header.lid = htons(device_.adapter ? from.lid : lid_of(surroundings_.fabric, from.peer));
+  packet.header.grh_present = device_.adapter ? 0 : 1;
   packet.header.gid_index = static_cast<std::uint8_t>(gid_index(device_, from.own).value_or(0));
   packet.header.hop_limit = from.hop_limit;
   packet.header.traffic_class = from.traffic_class;

@@ -17,6 +17,7 @@
 #include "device_model/control/loop/event_loop.hpp"
 #include "device_model/control/loop/peer.hpp"
 #include "device_model/control/umad/agents.hpp"
+#include "device_model/control/umad/infiniband_ports.hpp"
 #include "device_model/control/umad/pending_requests.hpp"
 
 namespace urnic::control {
@@ -30,6 +31,7 @@ class UmadFile {
     Gsi& gsi;
     DescriptorDisposal& disposal;
     UmadAgents& agents;
+    InfinibandPorts& ports;
   };
 
   // Calls `closed` (the last thing it does) when the program is gone or has sent nonsense; the owner destroys
@@ -77,6 +79,7 @@ class UmadFile {
   int find_address_by_lid(std::uint16_t lid, GsiAddress& to) const;
   int check_class(const UmadAgent& agent, wire::mad::ManagementClass management_class) const;
   int send(UmadPacket& packet, const GsiAddress& to);
+  int transmit(const GsiAddress& to, MadBytes mad);
   void expire();
   void set_timer();
 

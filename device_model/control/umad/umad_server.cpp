@@ -5,7 +5,9 @@
 namespace urnic::control {
 
 UmadServer::UmadServer(EventLoop& loop, Fabric& fabric, Gsi& gsi, DescriptorDisposal& disposal)
-    : surroundings_{loop, fabric, gsi, disposal, agents_} {
+    : ports_(fabric, [this](ServedDevice& device, const GsiAddress& from,
+                            MadBytes mad) { return take(device, from, mad); }),
+      surroundings_{loop, fabric, gsi, disposal, agents_, ports_} {
   gsi.on_other(
       [this](ServedDevice& device, const GsiAddress& from, MadBytes mad) { return take(device, from, mad); });
 }
@@ -16,6 +18,18 @@ void UmadServer::serve(ServedDevice& device, const std::filesystem::path& node) 
   nodes_.push_back(std::make_unique<ListeningSocket>(
       surroundings_.loop, surroundings_.disposal, node, SOCK_SEQPACKET,
       [this, &device](memory::Descriptor socket) { open(device, std::move(socket)); }));
+}
+
+void UmadServer::serve_manager(ServedDevice& device, const std::filesystem::path& node) {
+  nodes_.push_back(std::make_unique<ListeningSocket>(
+      surroundings_.loop, surroundings_.disposal, node, SOCK_SEQPACKET,
+      [this, &device](memory::Descriptor socket) {
+        const std::uint64_t number = next_file_++;
+        managers_.emplace(
+            number, std::make_unique<ManagerFile>(surroundings_.loop, surroundings_.fabric,
+                                                  surroundings_.disposal, ports_, device, std::move(socket),
+                                                  [this, number] { managers_.erase(number); }));
+      }));
 }
 
 void UmadServer::open(ServedDevice& device, memory::Descriptor socket) {

@@ -11,6 +11,8 @@
 #include "device_model/control/gsi/gsi.hpp"
 #include "device_model/control/loop/listening_socket.hpp"
 #include "device_model/control/umad/agents.hpp"
+#include "device_model/control/umad/infiniband_ports.hpp"
+#include "device_model/control/umad/manager_file.hpp"
 #include "device_model/control/umad/umad_file.hpp"
 
 namespace urnic::control {
@@ -25,6 +27,9 @@ class UmadServer {
 
   // Listens for programs that open `device` at `node`. Throws std::system_error.
   void serve(ServedDevice& device, const std::filesystem::path& node);
+  // The same for the node by which a program says that it is the port's subnet manager; an InfiniBand
+  // device's.
+  void serve_manager(ServedDevice& device, const std::filesystem::path& node);
   std::size_t files() const { return files_.size(); }
 
  private:
@@ -32,9 +37,11 @@ class UmadServer {
   bool take(const ServedDevice& device, const GsiAddress& from, MadBytes mad);
 
   UmadAgents agents_;
+  InfinibandPorts ports_;
   UmadFile::Surroundings surroundings_;
   std::vector<std::unique_ptr<ListeningSocket>> nodes_;
   std::unordered_map<std::uint64_t, std::unique_ptr<UmadFile>> files_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<ManagerFile>> managers_;
   std::uint64_t next_file_ = 0;
 };
 

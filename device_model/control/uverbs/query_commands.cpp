@@ -7,6 +7,7 @@
 
 #include "device_model/control/fabric/face_identity.hpp"
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/port_record.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "wire/tag_matching_headers.hpp"
 
@@ -81,18 +82,24 @@ int query_device(Session& session, const abi::Empty&, abi::QueryDeviceReply& rep
 int query_port(Session& session, const abi::QueryPortRequest& request, abi::QueryPortReply& reply,
                DescriptorExchange&) {
   if (request.port != limits::kPorts) return EINVAL;
-  const bool up = session.fabric.link_is_up(session.device);
-  reply.state = up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
-  reply.physical_state = up ? limits::kPhysicalLinkUp : limits::kPhysicalPolling;
+  const PortRecord record = port_record(session.fabric, session.device);
+  const bool infiniband = record.link_layer == LinkLayer::infiniband;
+  reply.state = record.state;
+  reply.physical_state = record.physical_state;
   reply.max_mtu = IBV_MTU_4096;
-  reply.active_mtu = limits::mtu_code(session.device.settings.mtu);
+  reply.active_mtu = record.active_mtu;
   reply.gid_table_length = limits::kGidTableLength;
-  reply.pkey_table_length = limits::kPkeyTableLength;
-  reply.port_capabilities = limits::kPortFlags;
+  reply.pkey_table_length = static_cast<std::uint32_t>(record.pkeys.size());
+  reply.port_capabilities = record.capabilities;
   reply.max_message_size = limits::kMaxMessage;
   reply.active_speed = limits::kPortSpeedEdr;
   reply.active_width = limits::kPortWidth4x;
-  reply.link_layer = IBV_LINK_LAYER_ETHERNET;
+  reply.link_layer = infiniband ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET;
+  reply.lid = record.lid;
+  reply.lmc = record.lmc;
+  reply.manager_lid = record.manager_lid;
+  reply.manager_sl = record.manager_sl;
+  reply.subnet_timeout = record.subnet_timeout;
   return 0;
 }
 

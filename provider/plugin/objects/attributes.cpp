@@ -152,6 +152,11 @@ int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attribute
   attributes->active_width = static_cast<std::uint8_t>(reply.active_width);
   attributes->active_speed = static_cast<std::uint8_t>(reply.active_speed);
   attributes->phys_state = static_cast<std::uint8_t>(reply.physical_state);
+  attributes->lid = static_cast<std::uint16_t>(reply.lid);
+  attributes->lmc = static_cast<std::uint8_t>(reply.lmc);
+  attributes->sm_lid = static_cast<std::uint16_t>(reply.manager_lid);
+  attributes->sm_sl = static_cast<std::uint8_t>(reply.manager_sl);
+  attributes->subnet_timeout = static_cast<std::uint8_t>(reply.subnet_timeout);
   attributes->link_layer = static_cast<std::uint8_t>(reply.link_layer);
   attributes->flags = static_cast<std::uint8_t>(reply.flags);
   return 0;

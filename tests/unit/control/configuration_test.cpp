@@ -47,6 +47,22 @@ BOOST_AUTO_TEST_CASE(without_a_file_there_are_two_devices) {
   BOOST_TEST(!second.number_seed.has_value());
 }
 
+BOOST_AUTO_TEST_CASE(an_infiniband_device_has_its_guid_for_an_address) {
+  const auto devices =
+      parse_configuration("[[devices]]\nlink_layer = \"infiniband\"\n[[devices]]\n", "lab.toml").devices;
+  BOOST_TEST((devices.at(0).link_layer == LinkLayer::infiniband));
+  BOOST_REQUIRE(devices.at(0).gids.size() == 1u);
+  BOOST_TEST(to_text(devices.at(0).gids[0]) == "fe80::75:72ff:fe6e:0");
+  BOOST_TEST(!devices.at(0).connection_manager);
+  BOOST_TEST((devices.at(1).link_layer == LinkLayer::ethernet));
+  BOOST_TEST(devices.at(1).connection_manager);
+  check_error("[[devices]]\nlink_layer = \"ib\"", "2", "ib", "infiniband");
+  const std::string device = "[[devices]]\nlink_layer = \"infiniband\"\n";
+  check_error(device + "wire = \"udp\"\naddresses = [\"127.0.0.1\"]", "3", "wire", "nothing with link_layer");
+  check_error(device + "gids = [\"fe80::1\"]", "3", "gids", "nothing with link_layer");
+  check_error(device + "face = \"mlx5\"", "2", "link_layer", "ethernet");
+}
+
 BOOST_AUTO_TEST_CASE(every_setting_is_taken) {
   const Configuration configuration = parse_configuration(R"(
     [device]

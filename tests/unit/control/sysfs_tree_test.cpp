@@ -146,6 +146,38 @@ BOOST_AUTO_TEST_CASE(the_gid_table_is_whole) {
   BOOST_TEST(!fs::exists(port / "gid_attrs/ndevs"));
 }
 
+// Linux: drivers/infiniband/core/sysfs.c.
+BOOST_AUTO_TEST_CASE(an_infiniband_port_shows_what_its_manager_gave_it) {
+  Fabric managed{parse_configuration("[[devices]]\nlink_layer = \"infiniband\"\n", "lab.toml")};
+  const fs::path elsewhere = parent.path() / "infiniband";
+  const SysfsTree infiniband{elsewhere, managed};
+  const ServedDevice& own = *managed.devices()[0];
+  const fs::path port = infiniband.port_folder(own);
+  BOOST_TEST(contents(port / "link_layer") == "InfiniBand\n");
+  BOOST_TEST(contents(port / "state") == "2: INIT\n");
+  BOOST_TEST(contents(port / "phys_state") == "5: LinkUp\n");
+  BOOST_TEST(contents(port / "lid") == "0x0\n");
+  BOOST_TEST(contents(port / "pkeys/0") == "0xffff\n");
+  BOOST_TEST(contents(port / "pkeys/31") == "0x0000\n");
+  BOOST_TEST(contents(port / "gids/0") == "fe80:0000:0000:0000:0075:72ff:fe6e:0000\n");
+  BOOST_TEST(contents(port / "gid_attrs/types/0") == "IB/RoCE v1\n");
+  BOOST_TEST(contents(elsewhere / "class/infiniband_mad/issm0/ibdev") == "urnic0\n");
+  BOOST_TEST(contents(elsewhere / "class/infiniband_mad/issm0/port") == "1\n");
+  BOOST_TEST(!fs::exists(root / "class/infiniband_mad/issm0"));  // of a RoCE device there is none
+  PortRecord record = port_record(managed, own);
+  record.state = 4;
+  record.lid = 0x12;
+  record.lmc = 2;
+  record.manager_lid = 3;
+  record.pkeys[0] = 0x8001;
+  show_infiniband_port(port, record);
+  BOOST_TEST(contents(port / "state") == "4: ACTIVE\n");
+  BOOST_TEST(contents(port / "lid") == "0x12\n");
+  BOOST_TEST(contents(port / "lid_mask_count") == "2\n");
+  BOOST_TEST(contents(port / "sm_lid") == "0x3\n");
+  BOOST_TEST(contents(port / "pkeys/0") == "0x8001\n");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
