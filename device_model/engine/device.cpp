@@ -176,6 +176,12 @@ std::span<std::byte> Device::copy_whole(const wire::Frame& frame) {
   return {copy, bytes};
 }
 
+bool Device::has_sent(PacketOwner owner, const link::PacketOrigin& origin) const {
+  if (origin.device != config_.mac) return false;
+  const QueuePairContext* const sender = queue_pairs_.find(origin.queue_pair);
+  return sender != nullptr && sender->owner() == owner;
+}
+
 // One copy of the frame's bytes serves all queue pairs; a contiguous frame needs none but for its check
 // sequence.
 void Device::give_whole(const wire::Frame& frame, const link::PacketOrigin& origin,
@@ -194,11 +200,16 @@ void Device::give_whole(const wire::Frame& frame, const link::PacketOrigin& orig
       ++target.counters->packets;
       target.counters->bytes += frame.size();
     }
+    if (target.drops()) continue;
+    const std::uint32_t hash = target.queue_pair == nullptr ? target.rss_table->hash_of(headers) : 0;
     QueuePairContext& queue_pair =
-        target.queue_pair != nullptr ? *target.queue_pair : target.rss_table->queue_for(headers);
+        target.queue_pair != nullptr ? *target.queue_pair : target.rss_table->queue_for(hash);
     const bool is_own = to_group && origin.device == config_.mac && origin.queue_pair == queue_pair.qpn();
     if (is_own && queue_pair.blocks_own_multicast()) continue;
-    transport::InboundPacket packet{.headers = parsed_.transport, .payload = bytes};
+    const bool hides_own = to_group ? target.hides_own_groups : target.hides_own_unicast;
+    if (hides_own && has_sent(queue_pair.owner(), origin)) continue;
+    transport::InboundPacket packet{
+        .headers = parsed_.transport, .payload = bytes, .facts = {headers.layers, hash}};
     if (queue_pair.takes_check_sequences()) {
       if (copy.empty()) copy = copy_whole(frame);
       if (copy.empty()) continue;

@@ -85,6 +85,7 @@ class Device final : private link::FrameReceiver, private Ingress {
   std::optional<PacketOwner> owner() const;
   bool is_for_this_device() const;
   std::span<std::byte> copy_whole(const wire::Frame& frame);
+  bool has_sent(PacketOwner owner, const link::PacketOrigin& origin) const;
   void give_whole(const wire::Frame& frame, const link::PacketOrigin& origin, const FrameHeaders& headers);
   void arrive_beside_connections(const wire::Frame& frame, QueuePairContext* queue_pair);
   bool has(const wire::Gid& gid, std::uint16_t vlan) const;

@@ -182,15 +182,32 @@ void Engine::remove_doorbells(DoorbellSet& doorbells) {
   doorbells_.remove(doorbells);
 }
 
-void Engine::watch_uar_page(UarPages& pages, std::uint32_t page, memory::Descriptor faults,
-                            std::uint64_t address) {
-  sleeper_.add(faults.get());
-  pages.watch(page, std::move(faults), address);
+// A descriptor that its program has, too, is in the epoll descriptor until it is taken out.
+std::vector<memory::Descriptor> Engine::remove_uar_pages(UarPages& pages) {
+  std::vector<memory::Descriptor> ended = pages.end_watches();
+  for (const memory::Descriptor& each : ended) sleeper_.remove(each.get());
+  doorbells_.remove(pages);
+  return ended;
 }
 
-void Engine::watch_clock(ClockPages& clock, memory::Descriptor faults, std::uint64_t address) {
+void Engine::watch_uar_page(UarPages& pages, std::uint32_t page, memory::Descriptor& faults,
+                            std::uint64_t address) {
   sleeper_.add(faults.get());
-  clock.watch(std::move(faults), address);
+  faults = pages.watch(page, std::move(faults), address);
+  if (faults) sleeper_.remove(faults.get());
+}
+
+std::vector<memory::Descriptor> Engine::remove_clock(ClockPages& clock) {
+  std::vector<memory::Descriptor> ended = clock.end_watches();
+  for (const memory::Descriptor& each : ended) sleeper_.remove(each.get());
+  doorbells_.remove(clock);
+  return ended;
+}
+
+void Engine::watch_clock(ClockPages& clock, memory::Descriptor& faults, std::uint64_t address) {
+  sleeper_.add(faults.get());
+  faults = clock.watch(std::move(faults), address);
+  if (faults) sleeper_.remove(faults.get());
 }
 
 void Engine::expect_waiting_memory(int answer) {

@@ -104,15 +104,17 @@ class Engine {
   void remove_doorbells(DoorbellSet& doorbells);
   // The same of UAR pages.
   void add_uar_pages(UarPages& pages) { doorbells_.add(pages); }
-  void remove_uar_pages(UarPages& pages) { doorbells_.remove(pages); }
-  // The program's stores into a page wake the engine through its userfaultfd `faults`, until that is closed.
-  // Throws std::system_error.
-  void watch_uar_page(UarPages& pages, std::uint32_t page, memory::Descriptor faults, std::uint64_t address);
-  // The clock of a context of the mlx5 face goes from now on, until it is removed.
+  // The userfaultfds that were watched are for somebody to close who may wait.
+  std::vector<memory::Descriptor> remove_uar_pages(UarPages& pages);
+  // The program's stores into a page wake the engine through its userfaultfd `faults`, whose place the one
+  // takes that was watched before. Throws std::system_error; then nothing has changed.
+  void watch_uar_page(UarPages& pages, std::uint32_t page, memory::Descriptor& faults, std::uint64_t address);
+  // The clock of a context of the mlx5 face goes from now on, until it is removed; then its userfaultfd is
+  // for somebody to close who may wait, if it has one.
   void add_clock(ClockPages& clock) { doorbells_.add(clock); }
-  void remove_clock(ClockPages& clock) { doorbells_.remove(clock); }
+  std::vector<memory::Descriptor> remove_clock(ClockPages& clock);
   // As watch_uar_page: reads of the clock wake the engine.
-  void watch_clock(ClockPages& clock, memory::Descriptor faults, std::uint64_t address);
+  void watch_clock(ClockPages& clock, memory::Descriptor& faults, std::uint64_t address);
   transport::Time now() const;
   // From now on some region's memory may not answer (memory/waiting_memory.hpp); the eventfd `answer` tells
   // that a copy has ended. Closing it removes it. Throws std::system_error.

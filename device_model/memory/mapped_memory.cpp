@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <csignal>
+#include <system_error>
+#include <thread>
 
 #include "device_model/memory/descriptor.hpp"
 #include "device_model/memory/file_pages.hpp"
@@ -37,6 +39,28 @@ namespace {
 
 struct sigaction handler_before {};
 
+// So much is unmapped at once: it takes half a millisecond, in which no other thread can map anything.
+constexpr std::size_t kSlice = 64 << 20;
+
+void unmap_slices(std::span<std::byte> pages) {
+  while (!pages.empty()) {
+    const auto slice = pages.first(std::min(kSlice, pages.size()));
+    munmap(slice.data(), slice.size());
+    pages = pages.subspan(slice.size());
+  }
+}
+
+// The thread that ends a large mapping must not be away for long, so another one does it.
+void unmap(std::span<std::byte> pages) {
+  if (pages.size() > kSlice) {
+    try {
+      return std::thread(unmap_slices, pages).detach();
+    } catch (const std::system_error&) {  // no thread is to be had
+    }
+  }
+  unmap_slices(pages);
+}
+
 // The kernel never promises more than it has (vm.overcommit_memory, proc(5)): a page that is touched for the
 // first time may be refused, with SIGBUS. Otherwise it gets one, or the kernel ends a process.
 bool pages_may_run_out() {
@@ -54,13 +78,16 @@ void MappedMemory::on_bus_error(int signal, siginfo_t* info, void* /*context*/) 
   const auto* const place = static_cast<const std::byte*>(info->si_addr);
   const bool is_there = memory != nullptr && place >= memory->mapping_.data() &&
                         place < memory->mapping_.data() + memory->mapping_.size();
-  const bool goes_on = is_there ? memory->replace_pages() : FilePages::replace_lost(place);
+  const bool goes_on = is_there ? memory->replace_pages(place) : FilePages::replace_lost(place);
   if (!goes_on) sigaction(signal, &handler_before, nullptr);
 }
 
-bool MappedMemory::replace_pages() {
+// Nobody begins an access here any more. One under way elsewhere in a large mapping comes here, too.
+bool MappedMemory::replace_pages(const std::byte* around) {
   lost_.store(true, std::memory_order_relaxed);
-  return mmap(mapping_.data(), mapping_.size(), PROT_READ | PROT_WRITE,
+  const auto offset = static_cast<std::size_t>(around - mapping_.data()) / kSlice * kSlice;
+  const auto slice = mapping_.subspan(offset, std::min(kSlice, mapping_.size() - offset));
+  return mmap(slice.data(), slice.size(), PROT_READ | PROT_WRITE,
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
 }
 
@@ -75,7 +102,7 @@ MappedMemory::MappedMemory(std::span<std::byte> mapping, const MappedRange& rang
 }
 
 MappedMemory::~MappedMemory() {
-  munmap(mapping_.data(), mapping_.size());
+  unmap(mapping_);
   count_.fetch_sub(1, std::memory_order_relaxed);
 }
 

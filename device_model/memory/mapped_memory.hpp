@@ -27,10 +27,10 @@ struct MappedRange {
 
 class MappedMemory final : public ApplicationMemory {
  public:
-  // A process can have some 65,000 mappings (vm.max_map_count). And the thread that ends a mapping must not
-  // be away for long: 64 MiB take half a millisecond.
+  // A process can have some 65,000 mappings (vm.max_map_count), and needs page tables for each. A gibibyte
+  // holds the packet buffers of a DPDK program.
   static constexpr std::uint32_t kMost = 16 * 1024;
-  static constexpr std::uint64_t kMostBytes = 64 << 20;
+  static constexpr std::uint64_t kMostBytes = 1 << 30;
 
   // `file` is of tmpfs and open for reading, and for writing if `writable`; not kept. Offset and address have
   // the same place in a page. `otherwise` reaches the program's memory another way and outlives the result:
@@ -85,7 +85,7 @@ class MappedMemory final : public ApplicationMemory {
   void copy_beside(Transfer& transfer, Way way);
   void copy_otherwise(Transfer& transfer, Way way);
   void count_access(std::size_t length);
-  bool replace_pages();
+  bool replace_pages(const std::byte* around);
 
   static inline std::atomic<std::uint32_t> count_{0};
   static thread_local MappedMemory* accessed_;

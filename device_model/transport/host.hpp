@@ -16,6 +16,7 @@
 #include <span>
 
 #include "device_model/transport/datagram_address.hpp"
+#include "device_model/transport/frame_facts.hpp"
 #include "device_model/transport/memory_access.hpp"
 #include "device_model/transport/selective_acks.hpp"
 #include "device_model/transport/time.hpp"
@@ -59,6 +60,7 @@ struct InboundPacket {
   // Datagrams: the global route header to place in front of the payload; valid as long as the payload.
   std::span<const std::byte> grh = {};
   std::uint16_t source_port = 0;  // UDP; means something in packets from outside of this process only
+  FrameFacts facts = {};          // of a raw packet
 
   bool is_from_outside() const { return selective_acks == SelectiveAcks::outside; }
 };

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "device_model/transport/frame_facts.hpp"
 #include "device_model/transport/memory_access.hpp"
 #include "wire/identifiers.hpp"
 
@@ -189,7 +190,8 @@ struct Completion {
   std::uint32_t vendor_error = 0;
   wire::Qpn source;
   bool solicited =
-      false;  // the incoming message asked for an event, or the completion is an error (IBTA 11.4.2.2)
+      false;         // the incoming message asked for an event, or the completion is an error (IBTA 11.4.2.2)
+  FrameFacts facts;  // of a received raw packet
   // The received message, if it travels in the completion (Host::completion_room). Valid as a packet's
   // payload.
   std::span<const std::byte> data;

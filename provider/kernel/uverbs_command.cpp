@@ -187,8 +187,33 @@ uint32_t share_pages(const Answer& answer, const UverbsReply& reply) {
   return abi::uverbs_pages_shared;
 }
 
-void take_pages_back(const Answer& answer, const UverbsReply& reply) {
-  const provider::Lock lock(provider::registration_lock());
+// While memory is registered or deregistered nobody else registers pages that are being exchanged.
+class Registration {
+ public:
+  explicit Registration(uint32_t command) {
+    if (command == IB_USER_VERBS_CMD_REG_MR || command == IB_USER_VERBS_CMD_REREG_MR ||
+        command == IB_USER_VERBS_CMD_DEREG_MR)
+      hold();
+  }
+  ~Registration() {
+    if (held_) provider::registration_lock().unlock();
+  }
+  Registration(const Registration&) = delete;
+  Registration& operator=(const Registration&) = delete;
+
+  // Until this ends.
+  void hold() {
+    if (!held_) provider::registration_lock().lock();
+    held_ = true;
+  }
+
+ private:
+  bool held_ = false;
+};
+
+// The reply to any command may give back pages: those of one that has failed come with the next.
+void take_pages_back(const Answer& answer, const UverbsReply& reply, Registration& registration) {
+  registration.hold();
   for (uint32_t i = 0; i < answer.head.page_count; ++i)
     provider::unshare_part(range_of(answer.head.pages[i]), reply.descriptors[i]);
 }
@@ -223,7 +248,7 @@ bool comes_again(const Answer& answer) {
 
 // Asks, and does with pages what the device process wants.
 int ask_and_exchange(UverbsTurn& turn, const UverbsCommand& command, Belongings& belongings,
-                     UverbsReply& reply, Answer& answer) {
+                     Registration& registration, UverbsReply& reply, Answer& answer) {
   int error = ask(turn, command, belongings, {}, reply, answer);
   if (error != 0) return error;
   if (answer.head.page_action == abi::PageAction::queues_first)
@@ -232,29 +257,11 @@ int ask_and_exchange(UverbsTurn& turn, const UverbsCommand& command, Belongings&
     error = share_region(turn, command, belongings, reply, answer);
   if (error != 0) return error;
   if (comes_again(answer)) return EIO;
-  if (answer.head.page_action == abi::PageAction::queues_back) take_pages_back(answer, reply);
+  if (answer.head.page_action == abi::PageAction::queues_back) take_pages_back(answer, reply, registration);
   if (answer.head.page_action == abi::PageAction::region_back)
     provider::unshare(range_of(answer.head.pages[0]), reply.descriptors[0]);
   return 0;
 }
-
-// While memory is registered or deregistered nobody else registers pages that are being exchanged.
-class Registration {
- public:
-  explicit Registration(uint32_t command)
-      : is_one_(command == IB_USER_VERBS_CMD_REG_MR || command == IB_USER_VERBS_CMD_REREG_MR ||
-                command == IB_USER_VERBS_CMD_DEREG_MR) {
-    if (is_one_) provider::registration_lock().lock();
-  }
-  ~Registration() {
-    if (is_one_) provider::registration_lock().unlock();
-  }
-  Registration(const Registration&) = delete;
-  Registration& operator=(const Registration&) = delete;
-
- private:
-  bool is_one_;
-};
 
 bool give(const ProgramMemory& memory, const ProgramPart& to, const void* from, size_t length) {
   if (length == 0) return true;
@@ -298,8 +305,9 @@ int run_uverbs_command(int device, const ProgramMemory& memory, const UverbsComm
   if (const int error = collect(device, memory, command, belongings)) return error;
   UverbsReply reply;
   Answer answer;
-  const Registration registration(command.number);
-  if (const int error = ask_and_exchange(turn, command, belongings, reply, answer)) return error;
+  Registration registration(command.number);
+  if (const int error = ask_and_exchange(turn, command, belongings, registration, reply, answer))
+    return error;
   if (opens) finish_opening(turn, belongings, answer);
   if (!give(memory, command, answer)) return EFAULT;
   if (opens) belongings.events.read_end.release();

@@ -2,6 +2,7 @@
 // no provider, which allocates the descriptor of an imported device's asynchronous events. For libmlx5:
 // uverbs_method.hpp.
 #include <errno.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
@@ -14,6 +15,7 @@
 #include "provider/kernel/descriptor_table.hpp"
 #include "provider/kernel/device_node.hpp"
 #include "provider/kernel/entry_point.hpp"
+#include "provider/kernel/interface_statistics.hpp"
 #include "provider/kernel/real.hpp"
 #include "provider/kernel/umad_node.hpp"
 #include "provider/kernel/uverbs_method.hpp"
@@ -123,6 +125,7 @@ int entry_ioctl(int descriptor, unsigned long request, ...) {
   void* argument = va_arg(arguments, void*);
   va_end(arguments);
   if (__builtin_expect(may_be_device(descriptor), 0)) return ioctl_closely(descriptor, request, argument);
+  if (__builtin_expect(request == SIOCETHTOOL, 0)) return ioctl_on_interface(descriptor, argument);
   return real::ioctl(descriptor, request, argument);
 }
 

@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """A short run of each kind of program on devices that Debian's libmlx5 drives. The whole scripts: ctest -C mlx5 -L mlx5."""
 
+import os
 import re
+import signal
 import unittest
 
 import fabric
@@ -93,6 +95,12 @@ class Programs(unittest.TestCase):
                 _, output = self.run_on(DEVICES, *words, "-F", "-x", 1, "-n", 100)
                 self.assertRegex(output, re.compile(r"^ *\d+ +\d+ +[\d.]+", re.MULTILINE))
 
+    def test_resizing_completion_queues(self):
+        """Also to less than is in them: then the memory that libmlx5 has made for that goes back."""
+        said = self.fabric.run_on_urnic(self.fabric.verbs_program("verbs_events"), "--log_level=error", "--run_test=resizing*",
+                                        "--", *DEVICES)
+        self.assertIn("No errors detected", said)
+
     def test_with_a_device_of_the_other_face(self):
         own = self.enterContext(fabric.Fabric())
         own.up("[[devices]]\nface = \"mlx5\"\n[[devices]]\n")
@@ -101,6 +109,20 @@ class Programs(unittest.TestCase):
                 server, client = (("ibv_rc_pingpong", "-g", 1, "-c", "-n", 100, "-d", device) for device in devices)
                 for output in own.run_pair(server, client):
                     self.assertRegex(output, re.compile(r"^100 iters in ", re.MULTILINE))
+
+    def test_programs_that_sleep_notice_the_end_of_their_device(self):
+        own = self.enterContext(fabric.Fabric())
+        own.run(own.urnic, "up", "--face", "mlx5")
+        words = ("ibv_rc_pingpong", "-g", 1, "-e", "-n", 100_000_000)
+        pair = own.start_pair((*words, "-d", DEVICES[0]), (*words, "-d", DEVICES[1]))
+        watcher = own.start_on_urnic("ibv_asyncwatch", "-d", DEVICES[0])
+        fabric.wait_until(lambda: sorted(each["objects"]["qp"] for each in own.status()["contexts"]) == [0, 1, 1],
+                          "the queue pairs of two programs, and a third program")
+        os.kill(own.device_process(), signal.SIGKILL)
+        for program in (*pair, watcher):
+            self.assertEqual(program.wait(60), 1, str(program))
+        for program in pair:
+            self.assertIn("Failed to get cq_event", program.output())
 
 
 if __name__ == "__main__":

@@ -42,7 +42,11 @@ engines = {engines}
 memory_mib = 1024
 [logging]
 level = "{level}"
-""" + "".join(f'[[devices]]\nname = "urnic{number}"\n' for number in range(4))
+""" + "".join(f'[[devices]]\nname = "urnic{number}"\n' for number in range(4)) + 2 * '[[devices]]\nface = "mlx5"\n'
+# The provider of a sanitized build loads the sanitizer's library after the stand-in.
+BESIDE_SANITIZERS = {"ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
+# Of attackers: one in so many comes by libmlx5 (mlx5_scribbler).
+SCRIBBLERS = 4
 
 
 class Failed(Exception):
@@ -122,11 +126,17 @@ class Attack:
     def __init__(self, own, device, options, counts):
         self.own, self.device, self.options, self.counts = own, device, options, counts
         self.chance = random.Random(options.seed)
-        self.attackers = []
+        self.attackers, self.scribblers = [], []
         self.kills = self.started = self.admin_sent = self.admin_refused = 0
 
     def start_one(self):
         self.started += 1
+        if self.chance.randrange(SCRIBBLERS) == 0:
+            self.scribblers.append(self.own.start(*self.own.on_urnic(
+                self.own.verbs_program("mlx5_scribbler"), "--seed", self.chance.randrange(1 << 60),
+                "--seconds", self.chance.uniform(*LIFE_SECONDS)), environment=BESIDE_SANITIZERS))
+            self.attackers.append(self.scribblers[-1])
+            return
         self.attackers.append(self.own.start(
             self.own.verbs_program("fuzz_attacker"), "--run-dir", self.own.run_directory, "--counts", self.counts.file,
             "--seed", self.chance.randrange(1 << 60), "--seconds", self.chance.uniform(*LIFE_SECONDS),
@@ -138,7 +148,8 @@ class Attack:
             if attacker.status is None:
                 continue
             self.attackers.remove(attacker)
-            if attacker.status != 0:
+            # Others may have taken all that a scribbler needs: it then says so, and ends with 1.
+            if attacker.status != 0 and not (attacker in self.scribblers and attacker.status == 1):
                 raise Failed(f"an attacker ended with status {attacker.status}: {attacker}")
         while len(self.attackers) < self.options.attackers:
             self.start_one()
@@ -186,9 +197,7 @@ class Fuzz:
         self.sizes, self.open = [], []
 
     def on_urnic(self, *command):
-        # The provider of a sanitized build loads the sanitizer's library after the stand-in.
-        return self.own.start(*self.own.on_urnic(*command), environment={
-            "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"})
+        return self.own.start(*self.own.on_urnic(*command), environment=BESIDE_SANITIZERS)
 
     def status(self):
         return json.loads(self.own.run(self.own.urnic, "status", "--json",
@@ -281,7 +290,7 @@ class Fuzz:
             f"contexts {counts['contexts']}, children that joined {counts['joined']}, QPs in RTS {counts['connected']}",
             f"kinds of request served {len(counts['opcodes_served'])}, never {self.never(counts)}",
             f"descriptors handed over {counts['descriptors']}",
-            f"attackers {self.attack.started}, killed {self.attack.kills}",
+            f"attackers {self.attack.started}, by libmlx5 {len(self.attack.scribblers)}, killed {self.attack.kills}",
             f"work requests posted {counts['posted']}, words scribbled {counts['scribbled']}",
             f"admin requests {self.attack.admin_sent}, of which {self.attack.admin_refused} refused",
             f"bystander: round trips {in_us('round_trips')}, control requests {in_us('requests')}",

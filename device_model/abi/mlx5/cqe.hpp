@@ -24,11 +24,13 @@ enum class CompletionOpcode : std::uint8_t {
 
 // In a queue with entries of 128 bytes, this is an entry's second half.
 struct Cqe {
-  std::uint8_t reserved0[22];
+  std::uint8_t reserved0[12];
+  Big32 flow_hash;  // of a raw packet that came by receive side scaling
+  std::uint8_t reserved1[6];
   Big16 source_lid;
   Big32 source;  // QPN (24 bits), service level (4), global route header (2)
   std::uint8_t checksums;
-  std::uint8_t header_types;  // bits 2 and 3: NetworkHeader
+  std::uint8_t header_types;  // NetworkHeader, TransportHeader, kFragment
   Big16 vlan;
   Big32 owner;                // the user index of the QP, or of the XRC SRQ
   std::uint8_t immediate[4];  // or an R_Key, big endian
@@ -41,8 +43,8 @@ struct Cqe {
   std::uint8_t opcode_and_owner;
 };
 static_assert(sizeof(Cqe) == 64);
-static_assert(offsetof(Cqe, source_lid) == 22 && offsetof(Cqe, source) == 24 &&
-              offsetof(Cqe, checksums) == 28);
+static_assert(offsetof(Cqe, flow_hash) == 12 && offsetof(Cqe, source_lid) == 22 &&
+              offsetof(Cqe, source) == 24 && offsetof(Cqe, checksums) == 28);
 static_assert(offsetof(Cqe, owner) == 32 && offsetof(Cqe, byte_count) == 44);
 static_assert(offsetof(Cqe, timestamp) == 48 && offsetof(Cqe, queue_pair) == 56);
 static_assert(offsetof(Cqe, wqe_counter) == 60 && offsetof(Cqe, opcode_and_owner) == 63);
@@ -54,7 +56,10 @@ inline constexpr std::size_t kSyndromeOffset = 55;
 // In the last byte.
 inline constexpr std::uint8_t kCqeSolicited = 1 << 1;
 
-enum class NetworkHeader : std::uint8_t { none = 0, ipv6 = 1, ipv4 = 2 };
+// In `header_types`, from bit 2 on. The next three are of raw packets only (DPDK's mlx5_ptype_table).
+enum class NetworkHeader : std::uint8_t { none = 0, ipv6 = 1 << 2, ipv4 = 2 << 2 };
+enum class TransportHeader : std::uint8_t { none = 0, tcp = 1 << 4, udp = 2 << 4 };
+inline constexpr std::uint8_t kFragment = 1 << 7;
 
 enum class Syndrome : std::uint8_t {
   local_length = 0x01,

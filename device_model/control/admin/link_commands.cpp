@@ -22,6 +22,7 @@
 #include "device_model/control/sysfs/sysfs_tree.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
+#include "device_model/link/frames/host_interface.hpp"
 #include "device_model/link/switch.hpp"
 #include "json/json.hpp"
 
@@ -144,6 +145,7 @@ void apply(Fabric& fabric, const LinkChange& change, ServedDevice& device) {
     } else {
       link.cut(transport::Time::max());
     }
+    if (device.host_interface != nullptr) device.host_interface->set_carrier(*change.up);
   });
 }
 

@@ -1,5 +1,6 @@
 // The system calls of a running device process (confinement.hpp).
 #include <linux/filter.h>
+#include <linux/if_tun.h>
 #include <linux/userfaultfd.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -218,6 +219,10 @@ int add_rules(scmp_filter_ctx filter) {
   if (error != 0) return error;
   // A program's store into a doorbell page goes on.
   error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, UFFDIO_WAKE, 0));
+  if (error != 0) return error;
+  // A link that a person cuts is one for the host, too.
+  error =
+      seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, TUNSETCARRIER, 0));
   if (error != 0) return error;
   // How many bytes of a umad node's requests wait.
   error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, FIONREAD, 0));

@@ -188,6 +188,7 @@ void InterfaceWatch::take_link(const nlmsghdr& message) {
     constexpr unsigned kRunning = IFF_UP | IFF_LOWER_UP;
     Interface& interface = interfaces_[index];
     interface.running = (header.ifi_flags & kRunning) == kRunning;
+    interface.is_up = (header.ifi_flags & IFF_UP) != 0;
     interface.known.index = index;
     const auto name = attribute<ifinfomsg>(message, IFLA_IFNAME);
     if (!name.empty()) interface.known.name = text_of(name);
@@ -292,11 +293,13 @@ void InterfaceWatch::follow_mtu(Watched& watched) {
               settings.mtu);
 }
 
-// The port works as long as one of its addresses does. A cut by a person is the link's own (link.hpp).
+// The port works as long as one of its addresses does. A cut by a person is the link's own (link.hpp); the
+// device's own interface runs or not by that, so only what the host wants of it counts.
 void InterfaceWatch::follow_state(Watched& watched) {
-  const auto is_running = [this](std::uint32_t index) {
+  const bool is_own = watched.device.interface.has_value();
+  const auto is_running = [&](std::uint32_t index) {
     const auto found = interfaces_.find(index);
-    return found != interfaces_.end() && found->second.running;
+    return found != interfaces_.end() && (is_own ? found->second.is_up : found->second.running);
   };
   const bool carrier = std::any_of(watched.places.begin(), watched.places.end(), [&](const Indexes& places) {
     return std::any_of(places.begin(), places.end(), is_running);

@@ -46,6 +46,7 @@ class InterfaceWatch {
   struct Interface {
     link::LocalInterface known;
     bool running = true;
+    bool is_up = true;       // running or not: a person wants it
     std::uint32_t base = 0;  // of a VLAN's: the interface below; else 0
     std::uint16_t vlan = 0;
   };

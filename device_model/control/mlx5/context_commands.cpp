@@ -97,7 +97,8 @@ int get_context(Command& command) {
     return error;
   command.descriptors.sent.clear();  // what the plugin has instead of the pages
   Context& context = *command.session.context;
-  context.face = std::make_unique<ContextPart>(context, std::move(uars), std::move(clock));
+  context.face = std::make_unique<ContextPart>(context, std::move(uars), std::move(clock),
+                                               command.session.disposal, command.session.process->pid());
   *command.token = opened.token;
   ib_uverbs_get_context_resp response{};
   response.num_comp_vectors = opened.completion_vectors;

@@ -32,19 +32,26 @@ memory::RegionSpec nowhere() {
 
 static_assert(kPageBytes == engine::UarPages::kPageBytes && kPageBytes == engine::ClockPages::kPageBytes);
 
-ContextPart::ContextPart(Context& context, DevicePages uar_pages, DevicePages pages_of_clock)
+ContextPart::ContextPart(Context& context, DevicePages uar_pages, DevicePages pages_of_clock,
+                         DescriptorDisposal* disposal, pid_t program)
     : uars(std::move(uar_pages)),
       clock_pages(std::move(pages_of_clock)),
       queue_pages(context.arenas),
       context_(context),
       engine_(context.fabric.engine(context.device)),
       doorbells_(uars.page(0), uars.count(), uars.descriptor(), engine_.data_path()),
-      clock_(clock_pages.page(0), clock_pages.descriptor(), engine_.data_path(), &engine::clock_now) {
+      clock_(clock_pages.page(0), clock_pages.descriptor(), engine_.data_path(), &engine::clock_now),
+      disposal_(disposal),
+      program_(program) {
   engine_.execute([this] {
     engine_.add_uar_pages(doorbells_);
     engine_.add_clock(clock_);
     null_key_ = context_.device.device->memory_table().add_region(nowhere());
   });
+}
+
+ContextPart::~ContextPart() {
+  if (disposal_ != nullptr) disposal_->close(ended_watches_, program_);
 }
 
 engine::UarRegister ContextPart::choose_register() {
@@ -80,16 +87,16 @@ bool ContextPart::free_uar(std::uint32_t page) {
   return true;
 }
 
-void ContextPart::watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address) {
-  engine_.execute([&] { engine_.watch_uar_page(doorbells_, page, std::move(faults), address); });
+void ContextPart::watch(std::uint32_t page, memory::Descriptor& faults, std::uint64_t address) {
+  engine_.execute([&] { engine_.watch_uar_page(doorbells_, page, faults, address); });
 }
 
 void ContextPart::start_clock() {
   engine_.execute([this] { clock_.start(); });
 }
 
-void ContextPart::watch_clock(memory::Descriptor faults, std::uint64_t address) {
-  engine_.execute([&] { engine_.watch_clock(clock_, std::move(faults), address); });
+void ContextPart::watch_clock(memory::Descriptor& faults, std::uint64_t address) {
+  engine_.execute([&] { engine_.watch_clock(clock_, faults, address); });
 }
 
 std::uint16_t ContextPart::name_pages_of(std::uint32_t device_memory) {
@@ -137,8 +144,8 @@ void ContextPart::attach(CompletionQueue& cq, std::uint32_t page) {
 void ContextPart::withdraw(CompletionQueue& cq) { doorbells_.detach(*cq.queue); }
 
 void ContextPart::remove_from_engine() {
-  engine_.remove_uar_pages(doorbells_);
-  engine_.remove_clock(clock_);
+  ended_watches_ = engine_.remove_uar_pages(doorbells_);
+  for (memory::Descriptor& each : engine_.remove_clock(clock_)) ended_watches_.push_back(std::move(each));
   if (null_key_) context_.device.device->memory_table().remove_region(*null_key_);
 }
 

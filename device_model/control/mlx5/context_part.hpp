@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "device_model/control/loop/descriptor_disposal.hpp"
 #include "device_model/control/mlx5/device_pages.hpp"
 #include "device_model/control/mlx5/mlx5_limits.hpp"
 #include "device_model/control/objects/program_context.hpp"
@@ -28,9 +29,12 @@ inline constexpr std::uint32_t kMostCounterPoints = 32;
 
 class ContextPart final : public FacePart {
  public:
-  // The engine looks at the pages from here on, until `remove_from_engine`. The last kDynamicUars pages are
-  // for `allocate_uar`.
-  ContextPart(Context& context, DevicePages uar_pages, DevicePages clock_pages);
+  // The engine looks at the pages from here on, until `remove_from_engine`. The last pages are kDedicatedUars
+  // and, for `allocate_uar`, kDynamicUars. `disposal`, if not null, closes userfaultfds of the process
+  // `program`: the end of one waits for the lock of its program's memory.
+  ContextPart(Context& context, DevicePages uar_pages, DevicePages clock_pages, DescriptorDisposal* disposal,
+              pid_t program);
+  ~ContextPart() override;
 
   // Of the pages that the program has had since it opened the context.
   std::uint32_t static_uars() const { return uars.count() - kDedicatedUars - kDynamicUars; }
@@ -46,11 +50,11 @@ class ContextPart final : public FacePart {
   // False: the page is not allocated. Its queues go on.
   bool free_uar(std::uint32_t page);
   bool is_allocated_uar(std::uint32_t page) const;
-  // Engine::watch_uar_page. Throws std::system_error.
-  void watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address);
-  // ClockPages::start; Engine::watch_clock, which throws std::system_error.
+  // As Engine::watch_uar_page.
+  void watch(std::uint32_t page, memory::Descriptor& faults, std::uint64_t address);
+  // ClockPages::start; Engine::watch_clock.
   void start_clock();
-  void watch_clock(memory::Descriptor faults, std::uint64_t address);
+  void watch_clock(memory::Descriptor& faults, std::uint64_t address);
   // For CQEs.
   engine::CompletionClock& clock() { return clock_; }
   // The L_Key of memory that is nowhere (ibv_alloc_null_mr(3)), which QPs of all protection domains may use,
@@ -92,6 +96,9 @@ class ContextPart final : public FacePart {
   engine::Engine& engine_;
   engine::UarPages doorbells_;
   engine::ClockPages clock_;
+  DescriptorDisposal* const disposal_;
+  const pid_t program_;
+  std::vector<memory::Descriptor> ended_watches_;
 };
 
 // Null: the context was opened by way of another face.

@@ -10,6 +10,7 @@
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/mlx5/context_part.hpp"
 #include "device_model/control/mlx5/handlers.hpp"
+#include "device_model/control/mlx5/mlx5_limits.hpp"
 #include "device_model/control/mlx5/queue_memory.hpp"
 #include "device_model/control/mlx5/queue_places.hpp"
 #include "device_model/control/uverbs/commands.hpp"
@@ -30,11 +31,17 @@ bool is_entry_count(std::uint32_t entries) {
   return std::has_single_bit(entries) && entries <= kMostEntries && entries - 1 <= limits::kMaxCqe;
 }
 
-// Compressed CQEs and padding are refused: query_device offers neither.
+// A CQ may allow that its CQEs are compressed, in one format.
+bool may_compress(const mlx5_ib_create_cq& driver) {
+  return std::has_single_bit(unsigned{driver.cqe_comp_res_format}) &&
+         (driver.cqe_comp_res_format & kCompressedFormats) != 0;
+}
+
+// Padding is refused: query_device does not offer it.
 int check(const ib_uverbs_ex_create_cq& request, const mlx5_ib_create_cq& driver) {
   if (!is_cqe_size(driver.cqe_size) || !is_entry_count(request.cqe + 1)) return EINVAL;
-  if (driver.cqe_comp_en != 0 || (driver.flags & ~MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX) != 0)
-    return EOPNOTSUPP;
+  if (driver.cqe_comp_en != 0 && !may_compress(driver)) return EINVAL;
+  if ((driver.flags & ~MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX) != 0) return EOPNOTSUPP;
   const std::uint32_t known = IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
   return request.comp_mask != 0 || (request.flags & ~known) != 0 ? EOPNOTSUPP : 0;
 }
@@ -52,7 +59,7 @@ int create(Command& command, const ib_uverbs_ex_create_cq& request, std::uint32_
   if (const int error = hold_queue_memory(command, memory)) return error;
 
   abi::CreateCqRequest wanted{request.user_handle, command.channel_inode, request.cqe, request.comp_vector};
-  if ((request.flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN) != 0) wanted.flags = abi::cq_ignore_overrun;
+  if ((request.flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN) != 0) wanted.flags |= abi::cq_ignore_overrun;
   const auto place = [&](CompletionQueue& cq, engine::CompletionQueueConfig& config) {
     config.entries = std::make_shared<engine::mlx5::CompletionRing>(engine::mlx5::CompletionRingConfig{
         .ring = memory[0].held.data(),
@@ -119,10 +126,14 @@ int resize_cq(Command& command) {
   const std::uint32_t entries = request.cqe + 1;
   std::array memory{QueueMemory{{driver.buf_addr, std::uint64_t{entries} * driver.cqe_size}}};
   if (const int error = hold_queue_memory(command, memory)) return error;
-  command.session.fabric.engine(command.session.device).execute([&] {
+  engine::Engine& engine = command.session.fabric.engine(command.session.device);
+  engine.execute([] {});  // as control/uverbs: requests posted before this one may complete first
+  auto moved = engine::CompletionQueue::Moved::does_not_fit;
+  engine.execute([&] {
     cq->queue->begin_move(memory[0].held.data(), entries);
-    cq->queue->move(1);
+    moved = cq->queue->move(1);
   });
+  if (moved == engine::CompletionQueue::Moved::does_not_fit) return EINVAL;  // and all stays as it was
   place.pages[0] = std::move(memory[0].held);
   ib_uverbs_resize_cq_resp response{};
   response.cqe = request.cqe;

@@ -23,7 +23,8 @@ using Bytes = std::span<const std::byte>;
 // by what number libibverbs knows it.
 struct SpecKind {
   std::uint32_t type = 0;
-  std::size_t filter_bytes = 0;  // 0: not supported
+  std::size_t filter_bytes = 0;
+  bool is_known = true;
 };
 
 // The kernel's IPv4 has all that libibverbs' extended one has.
@@ -38,8 +39,10 @@ SpecKind kind_of(std::uint32_t type) {
     case IBV_FLOW_SPEC_TCP:
     case IBV_FLOW_SPEC_UDP:
       return {type, sizeof(ib_uverbs_flow_tcp_udp_filter)};
+    case IBV_FLOW_SPEC_ACTION_DROP:
+      return {type, 0};
     default:
-      return {};
+      return {.is_known = false};
   }
 }
 static_assert(sizeof(ib_uverbs_flow_ipv4_filter) == sizeof(ibv_flow_ipv4_ext_filter));
@@ -64,7 +67,7 @@ int read_spec(Bytes& rest, abi::CreateFlowRequest& wanted) {
     return read_counters_spec(counters, wanted);
   }
   const SpecKind kind = kind_of(head.type);
-  if (kind.filter_bytes == 0) return EOPNOTSUPP;
+  if (!kind.is_known) return EOPNOTSUPP;
   if (head.size != kFlowSpecHead + 2 * kind.filter_bytes) return EINVAL;
   abi::FlowSpec& spec = wanted.specs[wanted.spec_count++];
   spec.type = kind.type;

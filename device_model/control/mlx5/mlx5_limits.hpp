@@ -1,6 +1,8 @@
 // Limits that only libmlx5 asks for: of the doorbell pages and of WQEs in a ConnectX's format.
 #pragma once
 
+#include <rdma/mlx5-abi.h>
+
 #include <cstdint>
 
 namespace urnic::control::mlx5 {
@@ -21,5 +23,10 @@ inline constexpr std::uint32_t kDynamicUars = 20;
 inline constexpr std::uint32_t kMaxSendWqeBytes = 1024;
 inline constexpr std::uint32_t kMaxReceiveWqeBytes = 512;
 inline constexpr std::uint32_t kMaxSendWqebbs = 32768;
+
+// When a ConnectX compresses CQEs is its own choice. This device never does; but DPDK's driver asks for it
+// without a look at what is offered (mlx5_os_capabilities_prepare), and gets no queue where nothing is.
+inline constexpr std::uint32_t kMostCompressedCqes = 1;
+inline constexpr std::uint32_t kCompressedFormats = MLX5_IB_CQE_RES_FORMAT_HASH | MLX5_IB_CQE_RES_FORMAT_CSUM;
 
 }  // namespace urnic::control::mlx5

@@ -99,11 +99,12 @@ int watch_page(Session& session, const abi::WatchPageRequest& request, abi::Empt
   if (place.error != 0 || place.watch == abi::PageWatch::none || request.address % kPageBytes != 0 ||
       !is_userfaultfd(descriptors.received[0].get()))
     return EINVAL;
-  memory::Descriptor faults = std::move(descriptors.received[0]);
+  // What is left in the message is closed where that may wait.
+  memory::Descriptor& faults = descriptors.received[0];
   if (place.watch == abi::PageWatch::reads) {
-    part->watch_clock(std::move(faults), request.address);
+    part->watch_clock(faults, request.address);
   } else {
-    part->watch(static_cast<std::uint32_t>(place.offset / kPageBytes), std::move(faults), request.address);
+    part->watch(static_cast<std::uint32_t>(place.offset / kPageBytes), faults, request.address);
   }
   return 0;
 }

@@ -10,6 +10,7 @@
 #include "device_model/abi/mlx5/clock.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/mlx5/handlers.hpp"
+#include "device_model/control/mlx5/mlx5_limits.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 
 namespace urnic::control::mlx5 {
@@ -82,6 +83,7 @@ ib_uverbs_odp_caps on_demand(const abi::QueryDeviceReply& known) {
 mlx5_ib_query_device_resp drivers_part(const abi::QueryDeviceReply& known, std::size_t room) {
   mlx5_ib_query_device_resp response{};
   response.response_length = static_cast<__u32>(std::min(room, sizeof response));
+  response.cqe_comp_caps = {kMostCompressedCqes, kCompressedFormats};
   response.rss_caps.rx_hash_fields_mask = known.rss_hash_fields;
   response.rss_caps.rx_hash_function = MLX5_RX_HASH_FUNC_TOEPLITZ;
   response.packet_pacing_caps.qp_rate_limit_min = known.rate_min;

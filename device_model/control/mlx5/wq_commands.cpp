@@ -202,13 +202,21 @@ int destroy_indirection_table(Command& command) {
              : EINVAL;
 }
 
+// A ConnectX brings a program's own frames back to it only where it has asked for that. DPDK's ports forward
+// whatever comes, so a frame to a group that came back would become two each time.
+void hide_own_frames(Context& context, std::uint32_t handle, std::uint32_t flags) {
+  RssQueuePair& qp = *context.rss_qps.find(handle ^ abi::kRssQpHandle);
+  qp.hides_own_unicast = (flags & MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_UC) == 0;
+  qp.hides_own_groups = (flags & MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_MC) == 0;
+}
+
 // An RSS QP keeps the queues of the table, and does not need the table any more.
 int create_rss_qp(Command& command) {
   const auto core = begin_of<ib_uverbs_ex_create_qp>(command.core_input);
   const auto driver = begin_of<mlx5_ib_create_qp_rss>(command.driver_input);
-  constexpr std::uint32_t kIgnored = MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_UC | MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_MC;
+  constexpr std::uint32_t kKnown = MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_UC | MLX5_QP_FLAG_TIR_ALLOW_SELF_LB_MC;
   if (core.comp_mask != IB_UVERBS_CREATE_QP_MASK_IND_TABLE || core.create_flags != 0 ||
-      core.qp_type != IBV_QPT_RAW_PACKET || driver.comp_mask != 0 || (driver.flags & ~kIgnored) != 0)
+      core.qp_type != IBV_QPT_RAW_PACKET || driver.comp_mask != 0 || (driver.flags & ~kKnown) != 0)
     return EOPNOTSUPP;
   if (driver.rx_hash_function != MLX5_RX_HASH_FUNC_TOEPLITZ) return EOPNOTSUPP;
   const IndirectionTable* const table =
@@ -223,6 +231,7 @@ int create_rss_qp(Command& command) {
   abi::HandleReply made{};
   if (const int error = control::create_rss_qp(command.session, wanted, made, command.descriptors))
     return error;
+  hide_own_frames(*command.session.context, made.handle, driver.flags);
   ib_uverbs_ex_create_qp_resp response{};
   response.base.qp_handle = made.handle;
   response.response_length = static_cast<__u32>(std::min(command.core.room(), sizeof response));

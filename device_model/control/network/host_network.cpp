@@ -12,23 +12,15 @@
 #include <system_error>
 #include <utility>
 
+#include "device_model/control/fabric/ethernet_mtu.hpp"
 #include "device_model/control/fabric/interface_watch.hpp"
 #include "device_model/control/network/device_interfaces.hpp"
 #include "device_model/control/network/way_outside.hpp"
-#include "device_model/link/frame_pool.hpp"
-#include "wire/ethernet.hpp"
 #include "wire/network_codec.hpp"
 #include "wire/network_headers.hpp"
 
 namespace urnic::control {
 namespace {
-
-// Bytes of an IP packet. A path MTU of 4096 needs more than an Ethernet frame of usual size holds; a link
-// that delays frames holds none that are longer than such a RoCE packet with a VLAN's tag, which an
-// interface's MTU does not count (link/frame_pool.hpp).
-constexpr std::uint32_t kUsualMtu = 1500;
-constexpr std::uint32_t kLargeMtu = link::kSlotBytes - wire::kEthernetBytes - wire::kVlanTagBytes;
-constexpr std::uint32_t kLargestUsualPathMtu = 1024;
 
 struct Plan {
   std::uint32_t device = 0;
@@ -53,8 +45,7 @@ std::vector<Plan> plans_of(const Configuration& configuration) {
     std::vector<wire::Gid> addresses = device.gids;
     if (!has_family(AF_INET6))
       std::erase_if(addresses, [](const wire::Gid& each) { return !wire::is_ipv4_mapped(each); });
-    const std::uint32_t mtu = device.mtu > kLargestUsualPathMtu ? kLargeMtu : kUsualMtu;
-    plans.push_back({i, {device.name, device.mac, addresses, mtu}});
+    plans.push_back({i, {device.name, device.mac, addresses, ethernet_mtu(device.mtu)}});
   }
   return plans;
 }

@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "device_model/memory/mapped_memory.hpp"
 #include "device_model/memory/page_size.hpp"
 
 namespace urnic::control {
+namespace {
+
+// The program waits for the exchange, and there is the range twice meanwhile.
+constexpr std::uint64_t kMostExchanged = 64 << 20;
+
+}  // namespace
 
 MemorySharing::Registered::Registered(MemorySharing& sharing, std::uint64_t address, std::uint64_t length)
     : sharing_(&sharing),
@@ -36,7 +41,7 @@ std::optional<MemorySharing::Range> MemorySharing::exchangeable(std::uint64_t ad
                                                                 std::uint64_t length) const {
   const std::uint64_t page = memory::page_bytes();
   const Range whole{(address + page - 1) / page * page, (address + length) / page * page};
-  if (whole.begin >= whole.end || whole.end - whole.begin > memory::MappedMemory::kMostBytes) return {};
+  if (whole.begin >= whole.end || whole.end - whole.begin > kMostExchanged) return {};
   return reaches(whole) ? std::nullopt : std::optional(whole);
 }
 

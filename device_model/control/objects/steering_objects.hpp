@@ -18,6 +18,9 @@ struct RssQueuePair : Usable {
   Use<ProtectionDomain> pd;
   std::vector<Use<QueuePair>> queues;
   std::unique_ptr<engine::RssTable> rss_table;
+  // As in SteeringTarget.
+  bool hides_own_unicast = false;
+  bool hides_own_groups = false;
 };
 
 // Flows count into it.

@@ -49,7 +49,13 @@ int read_rule(const abi::CreateFlowRequest& request, engine::SteeringRule& rule)
   // Only a normal rule has specifications; without any it takes all frames left by rules before it.
   if (rule.kind != engine::RuleKind::normal && request.spec_count != 0) return EINVAL;
   rule.priority = request.priority;
-  return read_flow_specs(std::span(request.specs).first(request.spec_count), rule.match);
+  FlowTerms terms;
+  if (const int error = read_flow_specs(std::span(request.specs).first(request.spec_count), terms))
+    return error;
+  rule.match = terms.match;
+  if (!terms.drops) return 0;
+  rule.target = {};
+  return rule.passes_on ? EINVAL : 0;
 }
 
 // Some hardware has rules for datagram QPs; here their packets are found by QPN alone.
@@ -70,6 +76,8 @@ int find_target(Context& context, const abi::CreateFlowRequest& request, Flow& f
   flow.rss_qp = context.rss_qps.find(request.qp ^ abi::kRssQpHandle);
   if (flow.rss_qp == nullptr) return EINVAL;
   target.rss_table = flow.rss_qp->rss_table.get();
+  target.hides_own_unicast = flow.rss_qp->hides_own_unicast;
+  target.hides_own_groups = flow.rss_qp->hides_own_groups;
   return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 namespace urnic::control {
 namespace {
@@ -73,7 +74,6 @@ int find_layout(std::uint32_t type, SpecLayout& layout) {
     case IBV_FLOW_SPEC_GRE:
     case IBV_FLOW_SPEC_MPLS:
     case IBV_FLOW_SPEC_ACTION_TAG:
-    case IBV_FLOW_SPEC_ACTION_DROP:
     case IBV_FLOW_SPEC_ACTION_HANDLE:
     case IBV_FLOW_SPEC_ACTION_COUNT:
       return EOPNOTSUPP;
@@ -112,9 +112,14 @@ bool is_contradictory(const engine::FrameMatch& match) {
 
 }  // namespace
 
-int read_flow_specs(std::span<const abi::FlowSpec> specs, engine::FrameMatch& match) {
+int read_flow_specs(std::span<const abi::FlowSpec> specs, FlowTerms& terms) {
+  engine::FrameMatch& match = terms.match;
   unsigned levels = 0;
   for (const abi::FlowSpec& spec : specs) {
+    if (spec.type == IBV_FLOW_SPEC_ACTION_DROP) {
+      if (std::exchange(terms.drops, true)) return EINVAL;
+      continue;
+    }
     SpecLayout layout;
     if (const int error = find_layout(spec.type, layout)) return error;
     const unsigned level = level_of(layout);

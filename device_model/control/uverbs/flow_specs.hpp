@@ -8,8 +8,14 @@
 
 namespace urnic::control {
 
-// Returns 0; EINVAL for an unknown or repeated header, or headers that no frame has together; EOPNOTSUPP for
-// headers and actions of libibverbs that this device lacks.
-int read_flow_specs(std::span<const abi::FlowSpec> specs, engine::FrameMatch& match);
+// What a rule's specifications say.
+struct FlowTerms {
+  engine::FrameMatch match;
+  bool drops = false;  // frames that match go nowhere
+};
+
+// Returns 0; EINVAL for an unknown or repeated header or action, or headers that no frame has together;
+// EOPNOTSUPP for headers and actions of libibverbs that this device lacks.
+int read_flow_specs(std::span<const abi::FlowSpec> specs, FlowTerms& terms);
 
 }  // namespace urnic::control

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "device_model/control/fabric/ethernet_mtu.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/control/log/log.hpp"
@@ -119,7 +120,7 @@ transport::QpParameters parameters_for(const ServedDevice& device, const QueuePa
   if (a.path_mtu != 0) parameters.path_mtu = limits::mtu_bytes(a.path_mtu);
   if (qp.service == transport::QpService::ud) parameters.path_mtu = device.settings.mtu;
   if (qp.service == transport::QpService::raw_packet)
-    parameters.path_mtu = device.settings.mtu + transport::kRawFrameHeader;
+    parameters.path_mtu = ethernet_mtu(device.settings.mtu) + transport::kRawFrameHeader;
   parameters.qkey = a.qkey;
   parameters.destination = wire::Qpn{a.destination_qpn};
   parameters.receive_psn = wire::Psn{a.receive_psn};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ctime>
 #include <new>
+#include <utility>
 
 #include "device_model/engine/doorbells/page_fault.hpp"
 
@@ -47,9 +48,20 @@ void ClockPages::start() {
   look_again_ = round_.now();  // an engine that sleeps comes to take the page away
 }
 
-void ClockPages::watch(memory::Descriptor faults, std::uint64_t address) {
-  if (watches_.size() < kMostWatches) watches_.push_back({std::move(faults), address});
+// The one that is not taken goes back.
+memory::Descriptor ClockPages::watch(memory::Descriptor faults, std::uint64_t address) {
   look_again_ = round_.now();
+  if (watches_.size() >= kMostWatches) return faults;
+  watches_.push_back({std::move(faults), address});
+  return {};
+}
+
+std::vector<memory::Descriptor> ClockPages::end_watches() {
+  if (away_) give_back();
+  std::vector<memory::Descriptor> ended;
+  for (Watch& each : watches_) ended.push_back(std::move(each.faults));
+  watches_.clear();
+  return ended;
 }
 
 bool ClockPages::somebody_reads() const {

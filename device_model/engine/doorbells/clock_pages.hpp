@@ -37,8 +37,10 @@ class ClockPages final : public CompletionClock {
   void start();
   // The page is at `address` there, and `faults` is the program's userfaultfd for these bytes. One that had
   // the page without a watch would put an empty one in its place: so the page is taken away only when each
-  // who has mapped it watches it.
-  void watch(memory::Descriptor faults, std::uint64_t address);
+  // who has mapped it watches it. Returns it if there are too many.
+  memory::Descriptor watch(memory::Descriptor faults, std::uint64_t address);
+  // The page is there, and no userfaultfd is watched any more: these were.
+  std::vector<memory::Descriptor> end_watches();
 
   // A round has begun. True: a program waits for its turn to read; the engine must not sleep now.
   bool show();

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "device_model/engine/completion/completion_queue.hpp"
 #include "device_model/engine/doorbells/page_fault.hpp"
@@ -74,10 +75,19 @@ void UarPages::detach(const CompletionQueue& queue) {
   queues_.erase(found);
 }
 
-void UarPages::watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address) {
+memory::Descriptor UarPages::watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address) {
   if (pages_of_[page].away) give_back(page);
-  pages_of_[page].faults = std::move(faults);
   pages_of_[page].address = address;
+  return std::exchange(pages_of_[page].faults, std::move(faults));
+}
+
+std::vector<memory::Descriptor> UarPages::end_watches() {
+  std::vector<memory::Descriptor> ended;
+  for (std::uint32_t page = 0; page < count_; ++page) {
+    memory::Descriptor faults = watch(page, {}, 0);
+    if (faults) ended.push_back(std::move(faults));
+  }
+  return ended;
 }
 
 // The exchange takes the word away, so that the same WQE at the same place rings again after a reset of its

@@ -55,8 +55,11 @@ class UarPages {
   void detach(const CompletionQueue& queue);
 
   // The program has the page at `address` in its memory, and `faults` is its userfaultfd for these bytes.
-  // Replaces what was said before of the page.
-  void watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address);
+  // Replaces what was said before of the page, and returns its userfaultfd: the program can make it block
+  // whoever closes it.
+  memory::Descriptor watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address);
+  // All pages are there, and no userfaultfd is watched any more: these are they.
+  std::vector<memory::Descriptor> end_watches();
 
   // Looks at the registers in use, and at the records of the QPs on those that were written: at most `most`
   // of them. True: a QP had something new, or records are left to look at.

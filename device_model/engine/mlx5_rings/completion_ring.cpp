@@ -16,6 +16,7 @@ using abi::mlx5::Cqe;
 using abi::mlx5::kNoRequest;
 using abi::mlx5::NetworkHeader;
 using abi::mlx5::Syndrome;
+using abi::mlx5::TransportHeader;
 using transport::Completion;
 using transport::WorkStatus;
 
@@ -78,7 +79,7 @@ void describe_message(const Completion& completion, Cqe& entry) {
   if (completion.with_grh) {
     source |= kWithGrh | (completion.over_ipv6 ? kOverIpv6 : kOverIpv4);
     const NetworkHeader header = completion.over_ipv6 ? NetworkHeader::ipv6 : NetworkHeader::ipv4;
-    entry.header_types = static_cast<std::uint8_t>(static_cast<unsigned>(header) << 2);
+    entry.header_types = static_cast<std::uint8_t>(header);
   }
   entry.source = Big32(source);
   if (completion.with_immediate) {
@@ -87,6 +88,27 @@ void describe_message(const Completion& completion, Cqe& entry) {
     const Big32 rkey(completion.invalidated.value);
     std::memcpy(entry.immediate, &rkey, sizeof rkey);
   }
+}
+
+std::uint8_t header_types_of(const transport::FrameFacts& facts) {
+  const auto has = [&](transport::FrameLayer layer) { return (facts.layers & layer) != 0; };
+  NetworkHeader network = NetworkHeader::none;
+  if (has(transport::layer_ipv4)) network = NetworkHeader::ipv4;
+  if (has(transport::layer_ipv6)) network = NetworkHeader::ipv6;
+  TransportHeader above = TransportHeader::none;
+  if (has(transport::layer_tcp)) above = TransportHeader::tcp;
+  if (has(transport::layer_udp)) above = TransportHeader::udp;
+  // A part of an IP packet is that, whatever it begins with.
+  const bool is_part = has(transport::layer_fragment);
+  if (is_part) above = TransportHeader::none;
+  return static_cast<std::uint8_t>(static_cast<unsigned>(network) | static_cast<unsigned>(above) |
+                                   (is_part ? abi::mlx5::kFragment : 0u));
+}
+
+void describe_frame(const transport::FrameFacts& facts, Cqe& entry) {
+  if (facts.layers == 0) return;
+  entry.flow_hash = Big32(facts.hash);
+  entry.header_types = header_types_of(facts);
 }
 
 void describe_error(const Completion& completion, Cqe& entry) {
@@ -114,8 +136,14 @@ CompletionRing::CompletionRing(const CompletionRingConfig& config)
 
 bool CompletionRing::full() {
   if (producer_ - consumer_ < config_.slots) return false;
-  consumer_ = producer_ - unread(config_.doorbells->consumer.load(std::memory_order_acquire));
+  read_consumer();
   return producer_ - consumer_ >= config_.slots;
+}
+
+// After a move the record may be behind what is known (CompletionRing::move).
+void CompletionRing::read_consumer() {
+  const std::uint32_t unread_now = unread(config_.doorbells->consumer.load(std::memory_order_acquire));
+  consumer_ = producer_ - std::min(unread_now, producer_ - consumer_);
 }
 
 void CompletionRing::put(Cqe& entry, CompletionOpcode opcode, bool solicited) {
@@ -150,7 +178,10 @@ bool CompletionRing::write(const Completion& completion, std::uint32_t shared_re
   entry.byte_count = Big32(completion.byte_length);
   if (config_.clock != nullptr)
     entry.timestamp = Big64(config_.exact_times ? config_.clock->now() : config_.clock->of_round());
-  if (completion.receive) describe_message(completion, entry);
+  if (completion.receive) {
+    describe_message(completion, entry);
+    describe_frame(completion.facts, entry);
+  }
   if (completion.status != WorkStatus::success) describe_error(completion, entry);
   put(entry, opcode_of(completion), completion.solicited);
   return true;
@@ -194,14 +225,14 @@ void CompletionRing::begin_move(void* ring, std::uint32_t slots) {
 // part in the count: so the next one has the same index as if nothing had happened (as libmlx5's
 // mlx5_cq_resize_copy_cqes does it).
 CompletionRing::Moved CompletionRing::move(std::uint32_t) {
-  const std::uint32_t unread_now = unread(config_.doorbells->consumer.load(std::memory_order_acquire));
+  read_consumer();
+  const std::uint32_t unread_now = producer_ - consumer_;
   if (unread_now >= config_.slots || unread_now > new_slots_) return Moved::does_not_fit;
-  const std::uint32_t consumer = producer_ - unread_now;
   Cqe end{};
   put(end, CompletionOpcode::resized, false);
   config_.ring = new_ring_;
   config_.slots = new_slots_;
-  consumer_ = consumer + 1;  // which the program publishes when it reads the next CQE
+  ++consumer_;  // which the program publishes when it reads the next CQE
   return Moved::all;
 }
 

@@ -52,6 +52,7 @@ class CompletionRing final : public WrittenCompletions {
 
  private:
   bool full();
+  void read_consumer();
   // How many CQEs the program has not read, as `consumer`, 24 bits of an index, says.
   std::uint32_t unread(std::uint32_t consumer) const {
     return (producer_ - consumer) & abi::mlx5::kConsumerMask;

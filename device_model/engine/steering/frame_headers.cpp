@@ -18,6 +18,7 @@ constexpr std::uint16_t kTypeVlan = 0x8100;         // IEEE 802.1Q
 constexpr std::uint16_t kTypeServiceVlan = 0x88A8;  // IEEE 802.1ad
 constexpr std::uint8_t kProtocolTcp = 6;
 constexpr std::uint8_t kProtocolUdp = 17;
+constexpr std::uint8_t kProtocolFragment = 44;  // of IPv6 (RFC 8200, 4.5)
 constexpr std::uint8_t kMatchDontFragment = 2;
 constexpr std::uint8_t kMatchMoreFragments = 4;
 
@@ -55,6 +56,7 @@ void read_ipv4(Bytes ip, FrameHeaders& headers) {
   copy(fields.ipv4_source, ip, 12);
   copy(fields.ipv4_destination, ip, 16);
   const bool is_first = (fragment & 0x1FFF) == 0;
+  if (!is_first || (fragment & 0x2000) != 0) headers.layers |= layer_fragment;
   if (is_first && header_bytes <= ip.size())
     read_ports(ip.subspan(header_bytes), fields.ipv4_protocol, headers);
 }
@@ -68,6 +70,7 @@ void read_ipv6(Bytes ip, FrameHeaders& headers) {
   fields.ipv6_flow_label[0] = 0;
   fields.ipv6_flow_label[1] &= 0xF;
   fields.ipv6_next_header = byte_at(ip, 6);
+  if (fields.ipv6_next_header == kProtocolFragment) headers.layers |= layer_fragment;
   fields.ipv6_hop_limit = byte_at(ip, 7);
   copy(fields.ipv6_source, ip, 8);
   copy(fields.ipv6_destination, ip, 24);

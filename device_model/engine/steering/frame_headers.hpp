@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <span>
 
+#include "device_model/transport/frame_facts.hpp"
+
 namespace urnic::engine {
 
 // Bytes as on the wire, zero where the frame has no such field. Four consecutive parts, each in libibverbs'
@@ -39,14 +41,8 @@ struct FrameFields {
 };
 static_assert(sizeof(FrameFields) == 72 && alignof(FrameFields) == 1);
 
-// The headers of a frame beside Ethernet's.
-enum FrameLayer : std::uint8_t {
-  layer_vlan = 1 << 0,
-  layer_ipv4 = 1 << 1,
-  layer_ipv6 = 1 << 2,
-  layer_tcp = 1 << 3,
-  layer_udp = 1 << 4,
-};
+using transport::FrameLayer;
+using enum FrameLayer;
 
 struct FrameHeaders {
   FrameFields fields;

@@ -63,8 +63,4 @@ std::uint32_t toeplitz_hash(const ToeplitzKey& key, std::uint64_t fields, const 
 RssTable::RssTable(const ToeplitzKey& key, std::uint64_t fields, std::vector<QueuePairContext*> queues)
     : key_(key), fields_(fields), queues_(std::move(queues)) {}
 
-QueuePairContext& RssTable::queue_for(const FrameHeaders& frame) const {
-  return *queues_[toeplitz_hash(key_, fields_, frame) & (queues_.size() - 1)];
-}
-
 }  // namespace urnic::engine

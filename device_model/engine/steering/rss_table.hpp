@@ -37,7 +37,8 @@ class RssTable {
   // The lowest bits of the hash choose one of `queues`: a power of two of entries, which outlive this.
   RssTable(const ToeplitzKey& key, std::uint64_t fields, std::vector<QueuePairContext*> queues);
 
-  QueuePairContext& queue_for(const FrameHeaders& frame) const;
+  std::uint32_t hash_of(const FrameHeaders& frame) const { return toeplitz_hash(key_, fields_, frame); }
+  QueuePairContext& queue_for(std::uint32_t hash) const { return *queues_[hash & (queues_.size() - 1)]; }
 
  private:
   const ToeplitzKey key_;

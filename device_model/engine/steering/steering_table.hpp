@@ -37,11 +37,16 @@ struct RuleCounters {
   std::uint64_t bytes = 0;
 };
 
-// The receiver of a frame: one queue pair, or the one that a hash of the frame's fields chooses.
+// The receiver of a frame: one queue pair, the one that a hash of the frame's fields chooses, or nobody.
 struct SteeringTarget {
   QueuePairContext* queue_pair = nullptr;  // null: `rss_table`
   const RssTable* rss_table = nullptr;     // outlives its rule, like the queue pair
   RuleCounters* counters = nullptr;        // may be null; outlives its rule
+  // Frames that the receiver's own program has sent by this device do not come back to it.
+  bool hides_own_unicast = false;
+  bool hides_own_groups = false;
+
+  bool drops() const { return queue_pair == nullptr && rss_table == nullptr; }
 };
 
 // The context that a RoCE packet is for; `kSeveralContexts`, which no context has, for packets to a multicast

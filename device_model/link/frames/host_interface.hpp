@@ -41,6 +41,8 @@ class HostInterface final : public OuterPort {
   void arrive(const wire::Frame& frame, const PacketOrigin& origin) override;
   void flush() override;
 
+  void set_carrier(bool present) { tap_.set_carrier(present); }
+
   const HostInterfaceCounters& counters() const { return counters_; }
 
  private:

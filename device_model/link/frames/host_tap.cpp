@@ -1,5 +1,7 @@
 #include "device_model/link/frames/host_tap.hpp"
 
+#include <linux/if_tun.h>
+#include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -32,6 +34,11 @@ HostTap::HostTap(memory::Descriptor tap)
     : tap_(std::move(tap)), bytes_(new std::byte[kFrames * kMostFrameBytes]) {
   given_.reserve(kFrames);
   wake_.add(tap_.get());
+}
+
+void HostTap::set_carrier(bool present) {
+  const int wanted = present ? 1 : 0;
+  ioctl(tap_.get(), TUNSETCARRIER, &wanted);
 }
 
 void HostTap::give(std::size_t bytes) {

@@ -32,6 +32,9 @@ class HostTap {
   // Gives all frames to the host; those that it does not take are lost.
   void send(HostFrames& frames);
 
+  // Whether the host sees a cable with something at its other end. A kernel that cannot say it does not.
+  void set_carrier(bool present);
+
   // Frames of the host that no interface could send: dropped.
   std::uint64_t impossible() const { return impossible_; }
 

@@ -18,6 +18,7 @@ void RawPacket::take_packet(const InboundPacket& packet) {
   Completion completion;
   completion.opcode = CompletionOpcode::receive;
   completion.byte_length = static_cast<std::uint32_t>(receives().placed());
+  completion.facts = packet.facts;
   receives().complete(completion, wire::Qpn{});
 }
 

@@ -347,5 +347,29 @@ BOOST_AUTO_TEST_CASE(resizing_a_full_queue) {
   }
 }
 
+// One that would be too small for what is in it stays as it was.
+BOOST_AUTO_TEST_CASE(resizing_to_less_than_is_in_the_queue) {
+  constexpr std::uint64_t kWrites = 40;
+  Pair pair;
+  const Memory source(pair.left_device.pd(), 64), target(pair.right_device.pd(), 64);
+  source.data()[0] = std::byte{1};
+  ibv_sge segment = source.segment(0, 8), answer = source.segment(8, 8);
+  for (std::uint64_t i = 0; i < kWrites; ++i) {
+    pair.left.post(rdma_request(IBV_WR_RDMA_WRITE, segment, target.address(), target.rkey(), i));
+  }
+  // What a read brings says that all before it is done.
+  pair.left.post(rdma_request(IBV_WR_RDMA_READ, answer, target.address(), target.rkey(), kWrites));
+  const auto* const arrived = reinterpret_cast<const volatile char*>(source.data() + 8);
+  while (*arrived == 0) std::this_thread::yield();
+  const int before = pair.left.send_cq()->cqe;
+  for (int i = 0; i < 3; ++i) BOOST_TEST(ibv_resize_cq(pair.left.send_cq(), 7) == EINVAL);
+  BOOST_TEST(pair.left.send_cq()->cqe == before);
+  for (std::uint64_t i = 0; i <= kWrites; ++i) {
+    const ibv_wc done = pair.left.wait_send();
+    BOOST_TEST(done.status == IBV_WC_SUCCESS);
+    BOOST_TEST(done.wr_id == i);
+  }
+}
+
 }  // namespace
 }  // namespace urnic::apps

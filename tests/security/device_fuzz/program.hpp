@@ -19,7 +19,7 @@
 
 namespace urnic::device_fuzz {
 
-inline constexpr unsigned kDevices = 4;
+inline constexpr unsigned kDevices = 6;  // two of them with the face mlx5
 
 // The things that all programs of an attacker share.
 struct Attack {

@@ -37,8 +37,8 @@ abi::FlowSpec ethernet(std::uint16_t ether_type, std::uint16_t type_mask = 0xFFF
 }
 
 int read(std::vector<abi::FlowSpec> specs) {
-  engine::FrameMatch match;
-  return read_flow_specs(specs, match);
+  FlowTerms terms;
+  return read_flow_specs(specs, terms);
 }
 
 struct Flows {
@@ -93,8 +93,9 @@ BOOST_AUTO_TEST_CASE(each_field_has_its_place) {
   const abi::FlowSpec specs[] = {spec(IBV_FLOW_SPEC_UDP, udp, udp_mask),
                                  spec(IBV_FLOW_SPEC_IPV6, ip, ip_mask),
                                  spec(IBV_FLOW_SPEC_ETH, eth, eth_mask)};  // in any order
-  engine::FrameMatch match;
-  BOOST_REQUIRE(read_flow_specs(specs, match) == 0);
+  FlowTerms terms;
+  BOOST_REQUIRE(read_flow_specs(specs, terms) == 0);
+  const engine::FrameMatch& match = terms.match;
   const engine::FrameFields& value = match.value;
   BOOST_TEST((value.destination_mac[0] == 1 && value.source_mac[5] == 12));
   BOOST_TEST((value.vlan_tag[0] == 0x01 && value.vlan_tag[1] == 0x23));
@@ -111,8 +112,9 @@ BOOST_AUTO_TEST_CASE(each_field_has_its_place) {
   ibv_flow_ipv4_ext_filter ipv4_mask{};
   std::memset(&ipv4_mask, 0xFF, sizeof ipv4_mask);
   const abi::FlowSpec extended[] = {spec(IBV_FLOW_SPEC_IPV4_EXT, ipv4, ipv4_mask)};
-  engine::FrameMatch other;
-  BOOST_REQUIRE(read_flow_specs(extended, other) == 0);
+  FlowTerms others;
+  BOOST_REQUIRE(read_flow_specs(extended, others) == 0);
+  const engine::FrameMatch& other = others.match;
   BOOST_TEST((other.value.ipv4_source[0] == 1 && other.value.ipv4_destination[3] == 8));
   BOOST_TEST((other.value.ipv4_protocol == 6 && other.value.ipv4_tos == 7 && other.value.ipv4_ttl == 8));
   BOOST_TEST((other.value.ipv4_flags == 2 && other.layers == engine::layer_ipv4));
@@ -123,8 +125,9 @@ BOOST_AUTO_TEST_CASE(a_plain_ipv4_header_is_its_addresses) {
   abi::FlowSpec plain = spec(IBV_FLOW_SPEC_IPV4);
   std::memset(plain.value, 0x11, sizeof plain.value);
   std::memset(plain.mask, 0xFF, sizeof plain.mask);
-  engine::FrameMatch match;
-  BOOST_REQUIRE(read_flow_specs(std::span(&plain, 1), match) == 0);
+  FlowTerms terms;
+  BOOST_REQUIRE(read_flow_specs(std::span(&plain, 1), terms) == 0);
+  const engine::FrameMatch& match = terms.match;
   engine::FrameFields expected;
   expected.ipv4_source.fill(0xFF);
   expected.ipv4_destination.fill(0xFF);
@@ -148,10 +151,19 @@ BOOST_AUTO_TEST_CASE(what_makes_no_sense_is_refused) {
   BOOST_TEST(read({ethernet(0x86DD, 0), spec(IBV_FLOW_SPEC_IPV4)}) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(a_rule_may_drop_frames) {
+  FlowTerms terms;
+  const abi::FlowSpec specs[] = {spec(IBV_FLOW_SPEC_TCP), spec(IBV_FLOW_SPEC_ACTION_DROP)};
+  BOOST_TEST(read_flow_specs(specs, terms) == 0);
+  BOOST_TEST(terms.drops);
+  BOOST_TEST(terms.match.layers == engine::layer_tcp);
+  BOOST_TEST(read({spec(IBV_FLOW_SPEC_ACTION_DROP), spec(IBV_FLOW_SPEC_ACTION_DROP)}) == EINVAL);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_not_offered_is_refused_as_such) {
-  for (const std::uint32_t type : {IBV_FLOW_SPEC_ESP, IBV_FLOW_SPEC_VXLAN_TUNNEL, IBV_FLOW_SPEC_GRE,
-                                   IBV_FLOW_SPEC_MPLS, IBV_FLOW_SPEC_ACTION_TAG, IBV_FLOW_SPEC_ACTION_DROP,
-                                   IBV_FLOW_SPEC_ACTION_HANDLE, IBV_FLOW_SPEC_ACTION_COUNT})
+  for (const std::uint32_t type :
+       {IBV_FLOW_SPEC_ESP, IBV_FLOW_SPEC_VXLAN_TUNNEL, IBV_FLOW_SPEC_GRE, IBV_FLOW_SPEC_MPLS,
+        IBV_FLOW_SPEC_ACTION_TAG, IBV_FLOW_SPEC_ACTION_HANDLE, IBV_FLOW_SPEC_ACTION_COUNT})
     BOOST_TEST(read({spec(type)}) == EOPNOTSUPP);
   BOOST_TEST(read({spec(std::uint32_t{IBV_FLOW_SPEC_INNER} | IBV_FLOW_SPEC_ETH)}) == EOPNOTSUPP);
 }

@@ -194,8 +194,16 @@ BOOST_FIXTURE_TEST_CASE(counters_that_cannot_be_are_refused, Counting) {
   BOOST_TEST(create(1, 0, Bytes(8)) == 0);  // libmlx5 says what is counted with the first rule only
 }
 
-BOOST_FIXTURE_TEST_CASE(headers_that_are_not_known, Steering) {
+BOOST_FIXTURE_TEST_CASE(a_rule_that_drops, Steering) {
+  add(spec<ib_uverbs_flow_spec_eth>(IBV_FLOW_SPEC_ETH));
   add(spec<ib_uverbs_flow_spec_action_drop>(IBV_FLOW_SPEC_ACTION_DROP));
+  BOOST_TEST(create(2) == 0);
+  body.back() = std::byte{1};
+  BOOST_TEST(create(2) == EINVAL);
+}
+
+BOOST_FIXTURE_TEST_CASE(headers_that_are_not_known, Steering) {
+  add(spec<ib_uverbs_flow_spec_action_tag>(IBV_FLOW_SPEC_ACTION_TAG));
   BOOST_TEST(create(1) == EOPNOTSUPP);
   body.clear();
   add(spec<ib_uverbs_flow_spec_eth>(IBV_FLOW_SPEC_ETH | IBV_FLOW_SPEC_INNER));

@@ -322,6 +322,25 @@ BOOST_FIXTURE_TEST_CASE(sizes_of_a_cq, Rings) {
   BOOST_TEST(make_with(15, 128) == 0);
 }
 
+// DPDK's driver makes no receive queue without it.
+BOOST_FIXTURE_TEST_CASE(a_cq_may_allow_compression_in_an_offered_format, Rings) {
+  const auto make_with = [&](std::uint8_t enabled, std::uint8_t format) {
+    KernelCommand command = cq();
+    mlx5_ib_create_cq driver{};
+    std::memcpy(&driver, command.driver.data(), sizeof driver);
+    driver.cqe_comp_en = enabled;
+    driver.cqe_comp_res_format = format;
+    command.driver = bytes_of(driver);
+    return make(command);
+  };
+  for (const unsigned wrong : {0u, unsigned{MLX5_IB_CQE_RES_FORMAT_CSUM_STRIDX}, 3u, 8u, 128u}) {
+    BOOST_TEST(make_with(1, static_cast<std::uint8_t>(wrong)) == EINVAL);
+  }
+  BOOST_TEST(make_with(1, MLX5_IB_CQE_RES_FORMAT_HASH) == 0);
+  destroy_cq(handle());
+  BOOST_TEST(make_with(1, MLX5_IB_CQE_RES_FORMAT_CSUM) == 0);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace urnic::control::test

@@ -301,6 +301,27 @@ BOOST_AUTO_TEST_CASE(the_path_mtu_is_at_most_the_ports) {
   BOOST_TEST(step(kRtrMask, QpState::rtr, IBV_MTU_1024) == 0);
 }
 
+// An Ethernet whose interfaces have an MTU of 1,500 bytes carries RoCE with a path MTU of 1,024.
+BOOST_AUTO_TEST_CASE(raw_packets_may_be_as_long_as_the_hosts) {
+  for (const auto& [path_mtu, longest] :
+       {std::pair{256u, 1518u}, std::pair{1024u, 1518u}, std::pair{2048u, 4235u}, std::pair{4096u, 4235u}}) {
+    Machine small;
+    const_cast<ServedDevice&>(*small.fabric.devices()[0]).settings.mtu = path_mtu;
+    OpenProgram other(small);
+    abi::CreateQpRequest request = other.qp_request(other.pd, other.cq);
+    request.type = IBV_QPT_RAW_PACKET;
+    abi::CreateQpReply made{};
+    BOOST_REQUIRE(other.call(ControlOpcode::create_qp, request, made) == 0);
+    attributes = {};
+    attributes.state = IBV_QPS_INIT;
+    attributes.port = 1;
+    const abi::ModifyQpRequest step{made.handle, IBV_QP_STATE | IBV_QP_PORT, attributes};
+    BOOST_REQUIRE(other.call(ControlOpcode::modify_qp, step) == 0);
+    const QueuePair& raw = *other.session().context->qps.find(made.handle);
+    BOOST_TEST(raw.shared->hosted->parameters().path_mtu == longest);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(psns_and_qpns_have_24_bits) {
   attributes.receive_psn = 0xAB111111;
   attributes.destination_qpn = 0xAB123456;

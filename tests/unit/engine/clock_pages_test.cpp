@@ -73,7 +73,7 @@ struct Clocked {
     range.range = {.start = at, .len = ClockPages::kPageBytes};
     range.mode = UFFDIO_REGISTER_MODE_MISSING;
     BOOST_REQUIRE(ioctl(faults.get(), UFFDIO_REGISTER, &range) == 0);
-    fabric.engine.execute([&] { fabric.engine.watch_clock(clock, std::move(faults), at); });
+    fabric.engine.execute([&] { fabric.engine.watch_clock(clock, faults, at); });
   }
   // As libmlx5 reads it (mlx5_read_clock).
   std::uint64_t read() const {

@@ -23,11 +23,12 @@ QpLayout raw_packets() { return {.send_slot_size = 1024, .service = transport::Q
 
 struct RawPackets : Fabric {
   TestQp qp0{program0, 0, raw_packets()};
+  TestQp beside0{program0, 1, raw_packets()};
   TestQp qp1{program1, 0, raw_packets()};
   TestQp beside1{program1, 1, raw_packets()};
 
   RawPackets() {
-    for (TestQp* qp : {&qp0, &qp1, &beside1}) bring_up(*qp);
+    for (TestQp* qp : {&qp0, &beside0, &qp1, &beside1}) bring_up(*qp);
   }
 
   void bring_up(TestQp& qp) {
@@ -57,6 +58,13 @@ struct RawPackets : Fabric {
     std::memcpy(program0.bytes.data(), frame.data(), frame.size());
     const abi::ScatterGather from[] = {program0.sge(0, static_cast<std::uint32_t>(frame.size()))};
     qp.post_send(wqe(abi::SendOpcode::send), from);
+    run();
+  }
+
+  void send_by_program1(const FrameBytes& frame) {
+    std::memcpy(program1.bytes.data(), frame.data(), frame.size());
+    const abi::ScatterGather from[] = {program1.sge(0, static_cast<std::uint32_t>(frame.size()))};
+    qp1.post_send(wqe(abi::SendOpcode::send), from);
     run();
   }
 
@@ -163,6 +171,47 @@ BOOST_AUTO_TEST_CASE(what_a_rule_takes_is_counted) {
   // Also those that find no receive.
   BOOST_TEST(counted.packets == 2u);
   BOOST_TEST(counted.bytes == 2 * frame.size());
+}
+
+BOOST_AUTO_TEST_CASE(a_rule_that_drops_keeps_frames_from_later_rules) {
+  RuleCounters counted;
+  SteeringRule rule;
+  rule.match = ether_type(0x08, 0x00);
+  rule.target = {.counters = &counted};
+  engine.execute([&] { device1.add_steering_rule(rule); });
+  steer(qp1, RuleKind::all_default);
+  post_receive(qp1, program1);
+  RawFrame matching;
+  matching.ether_type = 0x0800;
+  send(matching.bytes());
+  BOOST_TEST(!qp1.receive_cq.poll().has_value());
+  BOOST_TEST(counted.packets == 1u);
+  const FrameBytes other = RawFrame{}.bytes();
+  send(other);
+  BOOST_TEST(received(qp1, other));
+}
+
+// As DPDK's ports: what they send to a group would come back, and be sent again.
+BOOST_AUTO_TEST_CASE(a_programs_own_frames_may_be_hidden_from_it) {
+  for (const bool group : {false, true}) {
+    for (const bool hidden : {false, true}) {
+      SteeringRule rule;
+      rule.target.queue_pair = &beside0.device_end();
+      (group ? rule.target.hides_own_groups : rule.target.hides_own_unicast) = hidden;
+      std::uint32_t number = 0;
+      engine.execute([&] { number = device0.add_steering_rule(rule); });
+      post_receive(beside0, program0);
+      RawFrame frame;
+      frame.to = group ? wire::MacAddress{{1, 0, 0x5E, 1, 2, 3}} : device0.config().mac;
+      send(frame.bytes());
+      BOOST_TEST(beside0.receive_cq.poll().has_value() == !hidden);
+      if (hidden) {  // another program's frame comes, though it is to the same addresses
+        send_by_program1(frame.bytes());
+        BOOST_TEST(beside0.receive_cq.poll().has_value());
+      }
+      engine.execute([&] { device0.remove_steering_rule(number); });
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_removed_rule_lets_frames_pass) {

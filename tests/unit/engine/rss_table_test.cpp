@@ -105,10 +105,13 @@ BOOST_AUTO_TEST_CASE(the_lowest_bits_choose_the_queue) {
   const auto queue = [](std::uintptr_t number) { return reinterpret_cast<QueuePairContext*>(number); };
   const RssTable rss_table(kKey, kIpv4, {queue(8), queue(16), queue(24), queue(32)});
   // 0x323e8fc2 and 0xd2d0a5de end in binary 10, 0x5d1809c5 in 01.
-  BOOST_TEST(&rss_table.queue_for(ipv4({66, 9, 149, 187}, 0, {161, 142, 100, 80}, 0)) == queue(24));
-  BOOST_TEST(&rss_table.queue_for(ipv4({24, 19, 198, 95}, 0, {12, 22, 207, 184}, 0)) == queue(24));
-  BOOST_TEST(&rss_table.queue_for(ipv4({153, 39, 163, 191}, 0, {202, 188, 127, 2}, 0)) == queue(16));
-  BOOST_TEST(&rss_table.queue_for(FrameHeaders{}) == queue(8));
+  BOOST_TEST(&rss_table.queue_for(rss_table.hash_of(ipv4({66, 9, 149, 187}, 0, {161, 142, 100, 80}, 0))) ==
+             queue(24));
+  BOOST_TEST(&rss_table.queue_for(rss_table.hash_of(ipv4({24, 19, 198, 95}, 0, {12, 22, 207, 184}, 0))) ==
+             queue(24));
+  BOOST_TEST(&rss_table.queue_for(rss_table.hash_of(ipv4({153, 39, 163, 191}, 0, {202, 188, 127, 2}, 0))) ==
+             queue(16));
+  BOOST_TEST(&rss_table.queue_for(rss_table.hash_of(FrameHeaders{})) == queue(8));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

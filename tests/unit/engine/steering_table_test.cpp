@@ -96,10 +96,10 @@ BOOST_AUTO_TEST_CASE(ipv4_with_options_and_without) {
 
 BOOST_AUTO_TEST_CASE(ports_are_in_the_first_fragment_only) {
   const FrameHeaders first = headers_of(ipv4_frame(kTcp, 0, 0x2000));
-  BOOST_TEST(first.layers == (layer_ipv4 | layer_tcp));
+  BOOST_TEST(first.layers == (layer_ipv4 | layer_tcp | layer_fragment));
   BOOST_TEST(first.fields.ipv4_flags == 4);
   const FrameHeaders later = headers_of(ipv4_frame(kTcp, 0, 0x2001));
-  BOOST_TEST(later.layers == layer_ipv4);
+  BOOST_TEST(later.layers == (layer_ipv4 | layer_fragment));
   BOOST_CHECK(is(later.fields.destination_port, {0, 0}));
 }
 
@@ -118,6 +118,8 @@ BOOST_AUTO_TEST_CASE(ipv6) {
 BOOST_AUTO_TEST_CASE(other_protocols_have_no_ports) {
   BOOST_TEST(headers_of(ipv4_frame(1)).layers == layer_ipv4);
   BOOST_TEST(headers_of(ipv6_frame(58)).layers == layer_ipv6);
+  BOOST_TEST(headers_of(ipv6_frame(44)).layers == (layer_ipv6 | layer_fragment));
+  BOOST_TEST(headers_of(ipv4_frame(1, 0, 5)).layers == (layer_ipv4 | layer_fragment));
 }
 
 // Each prefix of a frame: no header that is cut, nothing behind one.

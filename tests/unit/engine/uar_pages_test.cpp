@@ -85,7 +85,7 @@ struct Uars {
       range.range = {.start = at, .len = UarPages::kPageBytes};
       range.mode = UFFDIO_REGISTER_MODE_MISSING;
       BOOST_REQUIRE(ioctl(faults.get(), UFFDIO_REGISTER, &range) == 0);
-      fabric.engine.execute([&] { fabric.engine.watch_uar_page(pages, page, std::move(faults), at); });
+      fabric.engine.execute([&] { fabric.engine.watch_uar_page(pages, page, faults, at); });
     }
   }
 
@@ -292,6 +292,31 @@ BOOST_AUTO_TEST_CASE(an_engine_that_is_awake_gives_back_a_page_for_which_a_store
   uars.pages.awake(path.now());  // the thread must end, whatever was found
   program.join();
   uars.detach({0}, 0);
+}
+
+// The program keeps its own descriptors: each watch that has ended must leave nothing with the engine, which
+// could not be told of the same file again.
+BOOST_AUTO_TEST_CASE(userfaultfds_are_handed_back_and_can_be_watched_again,
+                     *boost::unit_test::precondition(may_watch)) {
+  Uars uars;
+  memory::Descriptor programs = open_userfaultfd();
+  const auto watch = [&] {
+    memory::Descriptor faults(fcntl(programs.get(), F_DUPFD_CLOEXEC, 0));
+    const int number = faults.get();
+    uars.fabric.engine.execute([&] { uars.fabric.engine.watch_uar_page(uars.pages, 0, faults, 4096); });
+    return std::pair(number, std::move(faults));
+  };
+  const auto [first, none] = watch();
+  BOOST_TEST(!none);
+  const auto [second, replaced] = watch();
+  BOOST_TEST(replaced.get() == first);
+  std::vector<memory::Descriptor> ended;
+  uars.fabric.engine.execute([&] { ended = uars.fabric.engine.remove_uar_pages(uars.pages); });
+  BOOST_REQUIRE(ended.size() == 1u);
+  BOOST_TEST(ended[0].get() == second);
+  ended.clear();
+  uars.fabric.engine.execute([&] { uars.fabric.engine.add_uar_pages(uars.pages); });
+  BOOST_TEST(watch().first == second);  // the same number of the same file
 }
 
 // Entries of a program that asks for an event after the CQE for which it waits was written.

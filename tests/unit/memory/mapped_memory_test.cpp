@@ -254,6 +254,26 @@ BOOST_AUTO_TEST_CASE(holes_cost_only_their_bytes) {
   BOOST_TEST(otherwise.reads.empty());
 }
 
+// DPDK's packet buffers. Such a mapping is replaced and ended in pieces.
+BOOST_AUTO_TEST_CASE(a_large_one) {
+  const std::uint64_t large = std::uint64_t{300} << 20;
+  BOOST_REQUIRE(ftruncate(file.get(), static_cast<off_t>(large)) == 0);
+  auto memory = map(0, large);
+  BOOST_REQUIRE(memory != nullptr);
+  std::array<std::byte, 64> there{std::byte{7}};
+  std::array<std::byte, 64> here{};
+  BOOST_TEST(write(*memory, large - 64, there));
+  BOOST_TEST(read(*memory, large - 64, here));
+  BOOST_CHECK(here == there);
+  BOOST_TEST(otherwise.writes.empty());
+  BOOST_REQUIRE(ftruncate(file.get(), static_cast<off_t>(bytes)) == 0);
+  for (const std::uint64_t at : {large - 64, large / 2, std::uint64_t{0}})
+    BOOST_TEST(read(*memory, at, here));
+  BOOST_TEST(otherwise.reads.size() == 3u);
+  memory.reset();
+  BOOST_TEST(MappedMemory::count() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(some_are_not_mapped) {
   BOOST_TEST(MappedMemory::map(file.get(), {8, kAddress + 16, 8}, true, otherwise) == nullptr);
   BOOST_TEST(MappedMemory::map(-1, {0, kAddress, 8}, true, otherwise) == nullptr);

@@ -28,7 +28,9 @@ struct PolledCqe {
   unsigned service_level = 0;
   unsigned grh = 0;
   unsigned network_header = 0;
+  unsigned header_types = 0;
   unsigned checksums = 0;
+  std::uint32_t flow_hash = 0;
   std::uint64_t timestamp = 0;
   unsigned syndrome = 0;  // with opcodes 13 and 14
   unsigned vendor_syndrome = 0;
@@ -85,6 +87,8 @@ class CompletionEnd {
     cqe.grh = source >> 28 & 3;
     cqe.checksums = static_cast<unsigned>(number_at(at + 28, 1));
     cqe.network_header = number_at(at + 29, 1) >> 2 & 3;
+    cqe.header_types = static_cast<unsigned>(number_at(at + 29, 1));
+    cqe.flow_hash = static_cast<std::uint32_t>(number_at(at + 12, 4));
     cqe.user_index = number_at(at + 32, 4) & 0xFFFFFF;
     cqe.immediate = static_cast<std::uint32_t>(number_at(at + 36, 4));
     cqe.byte_count = static_cast<std::uint32_t>(number_at(at + 44, 4));

@@ -143,6 +143,35 @@ BOOST_AUTO_TEST_CASE(datagrams_say_which_ip_carried_them) {
   }
 }
 
+// The types are the six bits by which DPDK's driver finds the packet's type (mlx5_ptype_table).
+BOOST_AUTO_TEST_CASE(raw_packets_say_what_they_are) {
+  using namespace transport;
+  const struct {
+    int layers;
+    unsigned types;
+  } rows[] = {{0, 0},
+              {layer_vlan, 0},
+              {layer_ipv6, 0x01},
+              {layer_ipv4, 0x02},
+              {layer_ipv6 | layer_tcp, 0x05},
+              {layer_ipv4 | layer_tcp, 0x06},
+              {layer_ipv6 | layer_udp, 0x09},
+              {layer_vlan | layer_ipv4 | layer_udp, 0x0A},
+              {layer_ipv6 | layer_fragment, 0x21},
+              {layer_ipv4 | layer_udp | layer_fragment, 0x22}};
+  for (const auto& row : rows) {
+    BOOST_TEST_CONTEXT("layers " << row.layers) {
+      Ends ends;
+      Completion completion = Ends::received(0);
+      completion.facts = {static_cast<std::uint8_t>(row.layers), 0x12345678};
+      ends.device.write(completion, 0);
+      const PolledCqe cqe = ends.poll();
+      BOOST_TEST(cqe.header_types == row.types << 2);
+      BOOST_TEST(cqe.flow_hash == (row.layers == 0 ? 0u : 0x12345678u));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(every_error) {
   const struct {
     WorkStatus status;
@@ -383,6 +412,22 @@ BOOST_AUTO_TEST_CASE(unread_and_later_completions_come_in_order) {
       }
     }
   }
+}
+
+// libmlx5 stores its consumer index when it reads a CQE, not when the queue moves.
+BOOST_AUTO_TEST_CASE(moves_without_a_read_between_them) {
+  Ends ends;
+  for (std::uint32_t i = 0; i < 4; ++i) ends.write(i);
+  for (const std::uint32_t to : {16u, 8u, 16u, 4u}) {
+    auto next = std::make_unique<CqBuffer>(to, 64);
+    ends.device.begin_move(next->begin(), to);
+    BOOST_REQUIRE((ends.device.move(1) == CompletionRing::Moved::all));
+    BOOST_REQUIRE(ends.program.go_on_in(std::move(next)));
+  }
+  BOOST_TEST(!ends.write(4));
+  for (std::uint32_t i = 0; i < 4; ++i) BOOST_TEST(ends.poll().counter == i);
+  BOOST_TEST(ends.write(4));
+  BOOST_TEST(ends.poll().counter == 4u);
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_fit_stays) {

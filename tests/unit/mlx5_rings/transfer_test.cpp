@@ -8,6 +8,8 @@
 #include "device_model/engine/device/address_handle_table.hpp"
 #include "device_model/engine/mlx5_rings/shared_receive_ring.hpp"
 #include "device_model/engine/receives/shared_receive_queue.hpp"
+#include "device_model/engine/steering/rss_table.hpp"
+#include "tests/unit/engine/raw_frames.hpp"
 #include "tests/unit/mlx5_rings/queue_pair_end.hpp"
 
 namespace urnic::engine::mlx5::test {
@@ -346,6 +348,35 @@ BOOST_AUTO_TEST_CASE(raw_packets) {
   BOOST_TEST(polled(qp1.receive_end).byte_count == 318u);
   BOOST_TEST(std::equal(header.begin(), header.end(), program1.bytes.begin()));
   BOOST_TEST(program1.holds(18, 300, 8));
+}
+
+// The hash by which a queue was chosen, and what the packet is, are in its CQE.
+BOOST_AUTO_TEST_CASE(raw_packets_by_receive_side_scaling) {
+  QueuePairEnd qp0(program0, 3, transport::QpService::raw_packet);
+  QueuePairEnd qp1(program1, 4, transport::QpService::raw_packet);
+  QueuePairEnd beside(program1, 5, transport::QpService::raw_packet);
+  transport::QpParameters long_ones = usual_parameters();
+  long_ones.path_mtu = 4096;
+  for (QueuePairEnd* const each : {&qp0, &qp1, &beside}) each->bring_up(long_ones);
+  ToeplitzKey key{};
+  for (std::size_t i = 0; i < key.size(); ++i) key[i] = static_cast<std::uint8_t>(i * 37 + 11);
+  const RssTable rss_table(key, hash_source_port_udp, {&qp1.device_end(), &beside.device_end()});
+  SteeringRule rule;
+  rule.target.rss_table = &rss_table;
+  engine.execute([&] { device1.add_steering_rule(rule); });
+  for (QueuePairEnd* const each : {&qp1, &beside})
+    each->receives.post(data(2000, program1.key.value, program1.address(0)));
+  const auto frame = engine::test::ipv4_frame().bytes();
+  std::copy(frame.begin(), frame.end(), program0.bytes.begin());
+  qp0.post(
+      kSend, kUpdate, 0,
+      ethernet({}) + data(static_cast<std::uint32_t>(frame.size()), program0.key.value, program0.address(0)));
+  run();
+  const std::uint32_t hash = rss_table.hash_of(read_headers(frame));
+  BOOST_REQUIRE(hash != 0u);
+  const PolledCqe cqe = polled(hash % 2 == 0 ? qp1.receive_end : beside.receive_end);
+  BOOST_TEST(cqe.flow_hash == hash);
+  BOOST_TEST(cqe.header_types == 0x0Au << 2);
 }
 
 BOOST_AUTO_TEST_CASE(shared_receives) {
