@@ -29,9 +29,9 @@ inline constexpr std::uint32_t kMostCounterPoints = 32;
 
 class ContextPart final : public FacePart {
  public:
-  // The engine looks at the pages from here on, until `remove_from_engine`. `disposal`, if not null, closes
-  // userfaultfds of the process `program`: the end of one waits for the lock of its program's memory. The
-  // last kDynamicUars pages are for `allocate_uar`.
+  // The engine looks at the pages from here on, until `remove_from_engine`. The last pages are kDedicatedUars
+  // and, for `allocate_uar`, kDynamicUars. `disposal`, if not null, closes userfaultfds of the process
+  // `program`: the end of one waits for the lock of its program's memory.
   ContextPart(Context& context, DevicePages uar_pages, DevicePages clock_pages, DescriptorDisposal* disposal,
               pid_t program);
   ~ContextPart() override;
