@@ -181,6 +181,7 @@ class Fabric:
         self.home.mkdir()
         self.temporary.mkdir()
         self._programs = []
+        self._has_configuration = False  # of the device process, which other commands may not contradict
         if self.user is not None:
             for folder in (self.directory, self.home, self.temporary):
                 shutil.chown(folder, self.user, self.user)
@@ -235,7 +236,7 @@ class Fabric:
 
     def on_urnic(self, *command):
         """The command line that runs `command` with urnic's devices."""
-        face = ("--face", FACE) if FACE != "urnic" else ()
+        face = ("--face", FACE) if FACE != "urnic" and not self._has_configuration else ()
         return (self.urnic, "run", *face, "--", *map(str, command))
 
     def start_on_urnic(self, *command):
@@ -262,6 +263,7 @@ class Fabric:
         if configuration is None:
             self.run(self.urnic, "up", "--face", FACE)
             return
+        self._has_configuration = True
         if FACE != "urnic":
             setting = f'[device]\nface = "{FACE}"\n'
             configuration = (configuration.replace("[device]\n", setting) if "[device]\n" in configuration

@@ -33,7 +33,8 @@ OPTIONS = {
     "q": [("-q", "16")],
     "e": [("-e",)],
     "I": [("-I", "64")],
-    "l": [("-l", "8"), ("-l", "4", "-q", "4"), ("-l", "4", "-t", "512", "-Q", "16"), ("-l", "8", "-I", "64", "-s", "64")],
+    # perftest wants whole lists.
+    "l": [("-n", "512", "-l", "8", *options) for options in ((), ("-q", "4"), ("-t", "512", "-Q", "4"))],
     "t": [("-t", "16"), ("-t", "1000", "-Q", "50")],
     "m": [("-m", str(mtu)) for mtu in fabric.MTUS],
 }
@@ -177,7 +178,9 @@ class Perftest(unittest.TestCase):
 
     def test_lists_of_requests(self):
         self.matrix("l")
-        self.side_by_side((("ib_send_bw",), ("--recv_post_list=8", "-r", "64", *options)) for options in ((), ("-q", "4")))
+        self.side_by_side((program, ("-n", "512", *options)) for program, options in (
+            (("ib_send_bw",), ("-l", "8", "-I", "64", "-s", "64")), (("ib_write_bw",), ("-l", "8", "-I", "64", "-s", "64")),
+            (("ib_send_bw",), ("--recv_post_list=8", "-r", "64")), (("ib_send_bw",), ("--recv_post_list=8", "-r", "64", "-q", "4"))))
 
     def test_depths_of_send_queues(self):
         self.matrix("t")
