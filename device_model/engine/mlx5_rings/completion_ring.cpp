@@ -209,10 +209,12 @@ void CompletionRing::fired() {
 bool CompletionRing::is_behind() const {
   const std::uint32_t request = config_.doorbells->request.load(std::memory_order_relaxed);
   if (request == kNoRequest || abi::mlx5::request_number(request) == number_answered_) return false;
-  const std::uint32_t unread_then = std::min(unread(request), producer_ - notified_end_);
-  if (unread_then == 0 || unread_then > config_.slots) return false;
+  const std::uint32_t unread_then = unread(request);
+  if (unread_then > config_.slots) return false;
+  const std::uint32_t without_event = std::min(unread_then, producer_ - notified_end_);
+  if (without_event == 0) return false;
   if ((request & abi::mlx5::kRequestSolicited) == 0) return true;
-  return producer_ - solicited_end_ < unread_then;
+  return producer_ - solicited_end_ < without_event;
 }
 
 CompletionIndices CompletionRing::indices() const {
