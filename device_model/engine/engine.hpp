@@ -113,8 +113,8 @@ class Engine {
   // as those of UAR pages.
   void add_clock(ClockPages& clock) { doorbells_.add(clock); }
   std::vector<memory::Descriptor> remove_clock(ClockPages& clock);
-  // Reads of the clock by who has `faults` wake the engine. It is taken, unless the clock has too many. Throws
-  // std::system_error; then nothing has changed.
+  // Reads of the clock by who has `faults` wake the engine. It is taken, unless the clock has too many.
+  // Throws std::system_error; then nothing has changed.
   void watch_clock(ClockPages& clock, memory::Descriptor& faults, std::uint64_t address);
   transport::Time now() const;
   // From now on some region's memory may not answer (memory/waiting_memory.hpp); the eventfd `answer` tells
