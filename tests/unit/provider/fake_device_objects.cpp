@@ -92,20 +92,21 @@ FakeDevice::Answer FakeDevice::answer(Connection& connection, ControlOpcode opco
       answer.set(reply);
       break;
     }
-    case ControlOpcode::query_port:
-      answer.set(abi::QueryPortReply{.state = IBV_PORT_ACTIVE,
-                                     .physical_state = 5,
-                                     .max_mtu = IBV_MTU_4096,
-                                     .active_mtu = IBV_MTU_1024,
-                                     .gid_table_length = 16,
-                                     .pkey_table_length = 1,
-                                     .port_capabilities = 0,
-                                     .max_message_size = 1u << 31,
-                                     .active_speed = 32,
-                                     .active_width = 2,
-                                     .link_layer = IBV_LINK_LAYER_ETHERNET,
-                                     .flags = 0});
+    case ControlOpcode::query_port: {
+      abi::QueryPortReply reply{};
+      reply.state = IBV_PORT_ACTIVE;
+      reply.physical_state = 5;
+      reply.max_mtu = IBV_MTU_4096;
+      reply.active_mtu = IBV_MTU_1024;
+      reply.gid_table_length = 16;
+      reply.pkey_table_length = 1;
+      reply.max_message_size = 1u << 31;
+      reply.active_speed = 32;
+      reply.active_width = 2;
+      reply.link_layer = IBV_LINK_LAYER_ETHERNET;
+      answer.set(reply);
       break;
+    }
     case ControlOpcode::allocate_pd:
     case ControlOpcode::deallocate_pd:  // the reserved one
     case ControlOpcode::create_counters:
