@@ -37,7 +37,7 @@ bool asks_for_async_events(const ib_uverbs_ioctl_hdr& header) {
 }
 
 // Waits on EAGAIN, because the program may have made the descriptor non-blocking.
-bool should_retry(int device, short events) {
+bool may_go_on(int device, short events) {
   if (errno == EINTR) return true;
   if (errno != EAGAIN) return false;
   pollfd entry = {device, events, 0};
@@ -53,7 +53,7 @@ bool send_request(int device) {
   ssize_t sent = 0;
   do {
     sent = send(device, &request, sizeof request, MSG_NOSIGNAL);
-  } while (sent < 0 && should_retry(device, POLLOUT));
+  } while (sent < 0 && may_go_on(device, POLLOUT));
   return sent == static_cast<ssize_t>(sizeof request);
 }
 
@@ -71,7 +71,7 @@ int receive_descriptor(int device) {
   ssize_t length = 0;
   do {
     length = real::recvmsg(device, &packet, MSG_CMSG_CLOEXEC);
-  } while (length < 0 && should_retry(device, POLLIN));
+  } while (length < 0 && may_go_on(device, POLLIN));
   if (length < static_cast<ssize_t>(sizeof reply.header)) {
     errno = EIO;  // what ib_uverbs answers once the device is gone
     return -1;

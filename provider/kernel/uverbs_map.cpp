@@ -11,6 +11,7 @@
 #include "provider/kernel/page_watch.hpp"
 #include "provider/kernel/real.hpp"
 #include "provider/kernel/uverbs_connection.hpp"
+#include "provider/old_symbol_versions.hpp"
 
 namespace urnic::kernel {
 
@@ -37,7 +38,7 @@ size_t clock_length = 0;
 provider::Mutex clocks_lock;
 
 // A child that reads its parent's clock finds the time 0.
-void after_fork_in_child() {
+void forget_clocks_in_child() {
   clocks_lock.renew();
   const size_t count = clock_count < kMostClocks ? clock_count : kMostClocks;
   for (size_t i = 0; i < count; ++i)
@@ -45,11 +46,11 @@ void after_fork_in_child() {
   clock_count = 0;
 }
 
-void register_fork_handler() { pthread_atfork(nullptr, nullptr, after_fork_in_child); }
+void register_clocks_handler() { pthread_atfork(nullptr, nullptr, forget_clocks_in_child); }
 
 void keep_from_children(void* page, size_t length) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, register_fork_handler);
+  pthread_once(&once, register_clocks_handler);
   madvise(page, length, MADV_DONTFORK);
   const provider::Lock lock(clocks_lock);
   clock_length = length;
