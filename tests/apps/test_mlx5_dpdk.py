@@ -126,16 +126,17 @@ class Dpdk(unittest.TestCase):
             3: ("ipv4 src is 198.18.0.3", "rss queues 1 end", {1}),
             4: ("ipv4 src is 198.18.0.4 / udp", "drop", set()),
             5: ("ipv4 src is 198.18.0.5 / tcp", "drop", None),  # of another protocol
+            6: ("ipv4 src is 198.18.0.6 / udp", "count / queue index 2", {2}),
         }
         for number, (pattern, action, _) in enumerate(rules.values()):
             said = port.command(f"flow create 0 ingress pattern eth / {pattern} / end actions {action} / end")
             self.assertIn(f"Flow rule #{number} created", said)
-        for action in ("count / queue index 1", "mark id 7 / queue index 1"):
-            said = port.command(f"flow create 0 ingress pattern eth / ipv4 / end actions {action} / end")
-            self.assertIn("Operation not supported", said)
+        said = port.command("flow create 0 ingress pattern eth / ipv4 / end actions mark id 7 / queue index 1 / end")
+        self.assertIn("Operation not supported", said)
         self.assertEqual(len(re.findall(r"(?m)=> \w+", port.command("flow list 0"))), len(rules))
         said = self.packets_of_flows(port)
         fabric.wait_until(lambda: len(said()) == (FLOWS - 1) * FRAMES, "the frames that are not dropped")
+        self.assertRegex(port.command(f"flow query 0 {list(rules).index(6)} count"), rf"hits: {FRAMES}\b")
         of_flow = collections.defaultdict(set)
         for flow, queue, *_ in said():
             of_flow[flow].add(queue)
