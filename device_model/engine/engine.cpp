@@ -183,11 +183,14 @@ void Engine::remove_doorbells(DoorbellSet& doorbells) {
 }
 
 // A descriptor that its program has, too, is in the epoll descriptor until it is taken out.
-std::vector<memory::Descriptor> Engine::remove_uar_pages(UarPages& pages) {
-  std::vector<memory::Descriptor> ended = pages.end_watches();
+std::vector<memory::Descriptor> Engine::out_of_sleeper(std::vector<memory::Descriptor> ended) {
   for (const memory::Descriptor& each : ended) sleeper_.remove(each.get());
-  doorbells_.remove(pages);
   return ended;
+}
+
+std::vector<memory::Descriptor> Engine::remove_uar_pages(UarPages& pages) {
+  doorbells_.remove(pages);
+  return out_of_sleeper(pages.end_watches());
 }
 
 void Engine::watch_uar_page(UarPages& pages, std::uint32_t page, memory::Descriptor& faults,
@@ -198,10 +201,8 @@ void Engine::watch_uar_page(UarPages& pages, std::uint32_t page, memory::Descrip
 }
 
 std::vector<memory::Descriptor> Engine::remove_clock(ClockPages& clock) {
-  std::vector<memory::Descriptor> ended = clock.end_watches();
-  for (const memory::Descriptor& each : ended) sleeper_.remove(each.get());
   doorbells_.remove(clock);
-  return ended;
+  return out_of_sleeper(clock.end_watches());
 }
 
 void Engine::watch_clock(ClockPages& clock, memory::Descriptor& faults, std::uint64_t address) {

@@ -130,6 +130,7 @@ class Engine {
   std::unique_lock<std::mutex> hold_at_rest();
   bool execute_at_rest(const std::function<void()>& task);
   void execute_on_thread(const std::function<void()>& task);
+  std::vector<memory::Descriptor> out_of_sleeper(std::vector<memory::Descriptor> ended);
   bool send_management_at_rest();
   void begin_turn();
   bool look();

@@ -1,8 +1,7 @@
 #include "device_model/subnet/network.hpp"
 
 #include <algorithm>
-
-#include "device_model/subnet/agent.hpp"
+#include <optional>
 
 namespace urnic::subnet {
 namespace {
@@ -89,8 +88,9 @@ void Network::walk_directed(PortPlace at, Hop hop, const Datagram& datagram, Smp
     if (hop.step == Step::drop) return;
     if (hop.step == Step::manager) return hand_over(at, with(datagram, smp));
     if (hop.step == Step::agent) {
-      bool refused = false;
-      if (!ask_agent(at, smp, refused)) return refused ? void() : hand_over(at, with(datagram, smp));
+      const Verdict verdict = ask_agent(at, smp);
+      if (verdict == Verdict::refused) return;
+      if (verdict == Verdict::not_mine) return hand_over(at, with(datagram, smp));
       hop = answer_directed(smp);
       continue;
     }
@@ -124,10 +124,9 @@ void Network::arrive(PortPlace place, const Datagram& datagram) {
 void Network::arrive_at_agent(PortPlace place, const Datagram& datagram) {
   Smp smp;
   if (decode(datagram.mad, smp) != MadError::none || smp.is_directed()) return;
-  bool refused = false;
-  const auto answered = ask_agent(place, smp, refused);
-  if (refused) return;
-  if (!answered) return hand_over(place, datagram);
+  const Verdict verdict = ask_agent(place, smp);
+  if (verdict == Verdict::refused) return;
+  if (verdict == Verdict::not_mine) return hand_over(place, datagram);
   const Datagram back = answer_to(datagram, encode(smp));
   // To itself, or from where it came.
   if (is_for(nodes_[place.node], place.port, back.destination) || back.destination == kPermissiveLid)
@@ -139,16 +138,14 @@ void Network::hand_over(PortPlace place, const Datagram& datagram) {
   if (!nodes_[place.node].is_switch() && receiver_) receiver_(place.node, datagram);
 }
 
-// Empty: there is no answer.
-std::optional<Smp> Network::ask_agent(PortPlace place, Smp& smp, bool& refused) {
+Verdict Network::ask_agent(PortPlace place, Smp& smp) {
   const bool may_change = smp.header.method == Method::set && watcher_;
   std::vector<PortInfo> before;
   if (may_change)
     for (const Node& node : nodes_) before.push_back(node.is_switch() ? PortInfo{} : node.ports[1].info);
   const Verdict verdict = subnet::answer(nodes_, place, smp);
   if (may_change) tell_changes(before);
-  refused = verdict == Verdict::refused;
-  return verdict == Verdict::answered ? std::optional(smp) : std::nullopt;
+  return verdict;
 }
 
 void Network::tell_changes(const std::vector<PortInfo>& before) {

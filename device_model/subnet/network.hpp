@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <vector>
 
+#include "device_model/subnet/agent.hpp"
 #include "device_model/subnet/directed_route.hpp"
 #include "device_model/subnet/links.hpp"
 #include "device_model/subnet/node.hpp"
@@ -57,7 +57,7 @@ class Network {
   void arrive(PortPlace place, const Datagram& datagram);
   void arrive_at_agent(PortPlace place, const Datagram& datagram);
   void hand_over(PortPlace place, const Datagram& datagram);
-  std::optional<wire::mad::Smp> ask_agent(PortPlace place, wire::mad::Smp& smp, bool& refused);
+  Verdict ask_agent(PortPlace place, wire::mad::Smp& smp);
   void tell_changes(const std::vector<wire::mad::PortInfo>& before);
 
   Nodes nodes_;

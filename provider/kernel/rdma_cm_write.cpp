@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "device_model/abi/rdma_cm_messages.hpp"
+#include "provider/freestanding/socket_retry.hpp"
 #include "provider/kept_errno.hpp"
 #include "provider/kernel/crowd.hpp"
 #include "provider/kernel/kept_answers.hpp"
@@ -88,15 +89,6 @@ struct Extras {
   uint32_t token;
 };
 
-// Waits on EAGAIN: O_NONBLOCK is meant for events, and the device process always reads commands.
-bool should_send_again(int channel) {
-  if (errno == EINTR) return true;
-  if (errno != EAGAIN) return false;
-  pollfd entry = {channel, POLLOUT, 0};
-  syscall(SYS_ppoll, &entry, 1, nullptr, nullptr, 0);
-  return true;
-}
-
 bool send_parts(int channel, iovec* parts, size_t count) {
   msghdr message = {};
   message.msg_iov = parts;
@@ -104,7 +96,7 @@ bool send_parts(int channel, iovec* parts, size_t count) {
   long sent = 0;
   do {
     sent = syscall(SYS_sendmsg, channel, &message, MSG_NOSIGNAL);
-  } while (sent < 0 && should_send_again(channel));
+  } while (sent < 0 && provider::should_retry_to_the_end(channel, POLLOUT));
   return sent > 0;
 }
 

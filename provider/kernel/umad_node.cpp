@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "device_model/abi/umad_messages.hpp"
+#include "provider/freestanding/socket_retry.hpp"
 #include "provider/kept_errno.hpp"
 #include "provider/kernel/real.hpp"
 
@@ -28,15 +29,6 @@ struct Request {
   size_t size;
   void* answer;  // where the ioctl's argument goes; null: nothing comes back
 };
-
-// Waits on EAGAIN: O_NONBLOCK is meant for reading, and the device process always takes requests.
-bool should_send_again(int node) {
-  if (errno == EINTR) return true;
-  if (errno != EAGAIN) return false;
-  pollfd entry = {node, POLLOUT, 0};
-  poll(&entry, 1, -1);
-  return true;
-}
 
 // 0 or an errno. `reply_end` goes with the request.
 int send_request(int node, const Request& request, int reply_end) {
@@ -56,7 +48,7 @@ int send_request(int node, const Request& request, int reply_end) {
   ssize_t sent = 0;
   do {
     sent = sendmsg(node, &message, MSG_NOSIGNAL);
-  } while (sent < 0 && should_send_again(node));
+  } while (sent < 0 && provider::should_retry(node, POLLOUT));
   if (sent < 0) return errno == EFAULT ? EFAULT : EIO;
   const char mark = 0;
   send(node, &mark, sizeof mark, MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -11,6 +11,7 @@
 
 #include <cstring>
 
+#include "provider/freestanding/socket_retry.hpp"
 #include "provider/kept_errno.hpp"
 #include "provider/kernel/crowd.hpp"
 #include "provider/kernel/device_node.hpp"
@@ -86,14 +87,6 @@ void after_fork_in_child() {
 
 void register_fork_handler() { pthread_atfork(nullptr, nullptr, after_fork_in_child); }
 
-bool should_retry(int socket, short events) {
-  if (errno == EINTR) return true;
-  if (errno != EAGAIN) return false;
-  pollfd entry = {socket, events, 0};
-  syscall(SYS_poll, &entry, 1L, -1L);
-  return true;
-}
-
 // By `syscall`, as all waits here: a thread that is cancelled would keep its turn.
 ssize_t receive_message(int socket, msghdr& message) {
   for (abi::ShortWait short_wait(crowd); short_wait.yield();) {
@@ -103,7 +96,7 @@ ssize_t receive_message(int socket, msghdr& message) {
   long length = 0;
   do {
     length = syscall(SYS_recvmsg, socket, &message, MSG_CMSG_CLOEXEC);
-  } while (length < 0 && should_retry(socket, POLLIN));
+  } while (length < 0 && provider::should_retry_to_the_end(socket, POLLIN));
   return length;
 }
 
@@ -204,7 +197,7 @@ int UverbsTurn::send(const UverbsRequest& request) {
   long sent = 0;
   do {
     sent = syscall(SYS_sendmsg, socket(), &message, MSG_NOSIGNAL);
-  } while (sent < 0 && should_retry(socket(), POLLOUT));
+  } while (sent < 0 && provider::should_retry_to_the_end(socket(), POLLOUT));
   if (sent >= 0) return 0;
   return errno == EFAULT || errno == EBADF ? errno : EIO;
 }

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "device_model/abi/control.hpp"
+#include "provider/freestanding/socket_retry.hpp"
 #include "provider/kernel/descriptor_table.hpp"
 #include "provider/kernel/device_node.hpp"
 #include "provider/kernel/entry_point.hpp"
@@ -36,15 +37,6 @@ bool asks_for_async_events(const ib_uverbs_ioctl_hdr& header) {
          header.attrs[0].attr_id == UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE;
 }
 
-// Waits on EAGAIN, because the program may have made the descriptor non-blocking.
-bool may_go_on(int device, short events) {
-  if (errno == EINTR) return true;
-  if (errno != EAGAIN) return false;
-  pollfd entry = {device, events, 0};
-  poll(&entry, 1, -1);
-  return true;
-}
-
 bool send_request(int device) {
   abi::RequestHeader request = {};
   request.magic = abi::kControlMagic;
@@ -53,7 +45,7 @@ bool send_request(int device) {
   ssize_t sent = 0;
   do {
     sent = send(device, &request, sizeof request, MSG_NOSIGNAL);
-  } while (sent < 0 && may_go_on(device, POLLOUT));
+  } while (sent < 0 && provider::should_retry(device, POLLOUT));
   return sent == static_cast<ssize_t>(sizeof request);
 }
 
@@ -71,7 +63,7 @@ int receive_descriptor(int device) {
   ssize_t length = 0;
   do {
     length = real::recvmsg(device, &packet, MSG_CMSG_CLOEXEC);
-  } while (length < 0 && may_go_on(device, POLLIN));
+  } while (length < 0 && provider::should_retry(device, POLLIN));
   if (length < static_cast<ssize_t>(sizeof reply.header)) {
     errno = EIO;  // what ib_uverbs answers once the device is gone
     return -1;

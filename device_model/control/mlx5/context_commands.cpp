@@ -1,10 +1,9 @@
-// GET_CONTEXT, what an imported context asks for instead, and doorbell pages that are allocated
+// GET_CONTEXT, and what an imported context asks for instead
 #include <fcntl.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/mlx5-abi.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
-#include <rdma/mlx5_user_ioctl_verbs.h>
 
 #include <cerrno>
 
@@ -13,7 +12,6 @@
 #include "device_model/control/mlx5/handlers.hpp"
 #include "device_model/control/mlx5/method_attributes.hpp"
 #include "device_model/control/mlx5/mlx5_limits.hpp"
-#include "device_model/control/mlx5/page_offset.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/memory/descriptor_facts.hpp"
 
@@ -118,27 +116,6 @@ int query_context(Command& command) {
   attributes.answer(UVERBS_ATTR_QUERY_CONTEXT_CORE_SUPPORT, std::uint64_t{0});
   attributes.answer(MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX, describe(command.session, 0));
   return 0;
-}
-
-int allocate_uar(Command& command) {
-  MethodAttributes attributes(command);
-  const auto type = attributes.number<std::uint64_t>(MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE);
-  if (attributes.wrong() || !type) return EINVAL;
-  if (*type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF && *type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC) return EOPNOTSUPP;
-  const auto page = part_of(*command.session.context)->allocate_uar();
-  if (!page) return ENOMEM;
-  attributes.answer_handle(MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, *page);
-  attributes.answer(MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, page_offset(PageKind::doorbells, *page));
-  attributes.answer(MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, std::uint64_t{kPageBytes});
-  attributes.answer(MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, *page);
-  return 0;
-}
-
-int free_uar(Command& command) {
-  MethodAttributes attributes(command);
-  const auto page = attributes.number<std::uint32_t>(MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE);
-  if (attributes.wrong() || !page) return EINVAL;
-  return part_of(*command.session.context)->free_uar(*page) ? 0 : EINVAL;
 }
 
 }  // namespace urnic::control::mlx5

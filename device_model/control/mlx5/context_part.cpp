@@ -30,7 +30,7 @@ memory::RegionSpec nowhere() {
 
 }  // namespace
 
-static_assert(kPageBytes == engine::UarPages::kPageBytes && kPageBytes == engine::ClockPages::kPageBytes);
+static_assert(kPageBytes == engine::kTakenPageBytes);
 
 ContextPart::ContextPart(Context& context, DevicePages uar_pages, DevicePages pages_of_clock,
                          DescriptorDisposal* disposal, pid_t program)

@@ -1,13 +1,9 @@
 #include "device_model/engine/doorbells/clock_pages.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <ctime>
 #include <new>
 #include <utility>
-
-#include "device_model/engine/doorbells/page_fault.hpp"
 
 namespace urnic::engine {
 
@@ -111,8 +107,7 @@ void ClockPages::attend() {
 }
 
 bool ClockPages::take_away(transport::Time now) {
-  constexpr auto at = static_cast<off_t>(kClockPage * kPageBytes);
-  if (fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, kPageBytes) != 0) return false;
+  if (!take_page(file_, kClockPage)) return false;
   away_ = true;
   taken_ = now;
   return true;
@@ -122,7 +117,7 @@ void ClockPages::give_back() {
   const transport::Time now = clock_();
   away_ = false;
   clock_page().store(ticks(now));  // now it is there
-  for (const Watch& each : watches_) end_fault(each.faults.get(), each.address, kPageBytes);
+  for (const Watch& each : watches_) end_fault(each.faults.get(), each.address);
   const bool at_once = now - taken_ < std::max(kept_for_, kFirstKeeping);
   kept_for_ = at_once ? std::clamp(2 * kept_for_, kFirstKeeping, kLongestKeeping) : kFirstKeeping;
   kept_until_ = now + kept_for_;

@@ -13,6 +13,7 @@
 
 #include "device_model/abi/mlx5/clock.hpp"
 #include "device_model/engine/completion/completion_clock.hpp"
+#include "device_model/engine/doorbells/taken_page.hpp"
 #include "device_model/engine/round/round.hpp"
 #include "device_model/memory/descriptor.hpp"
 #include "device_model/transport/time.hpp"
@@ -22,7 +23,7 @@ namespace urnic::engine {
 // Engine thread only, after construction.
 class ClockPages final : public CompletionClock {
  public:
-  static constexpr std::size_t kPageBytes = 4096;
+  static constexpr std::size_t kPageBytes = kTakenPageBytes;
   // The pages in the file.
   static constexpr std::size_t kClockPage = 0;
   static constexpr std::size_t kInfoPage = 1;

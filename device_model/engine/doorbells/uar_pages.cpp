@@ -1,12 +1,9 @@
 #include "device_model/engine/doorbells/uar_pages.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "device_model/engine/completion/completion_queue.hpp"
-#include "device_model/engine/doorbells/page_fault.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 
 namespace urnic::engine {
@@ -174,8 +171,7 @@ bool UarPages::any_in_error() const {
 }
 
 bool UarPages::take_away(std::uint32_t page) {
-  const auto at = static_cast<off_t>(page * kPageBytes);
-  if (fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, kPageBytes) != 0) return false;
+  if (!take_page(file_, page)) return false;
   pages_of_[page].away = true;
   ++away_;
   return true;
@@ -186,7 +182,7 @@ void UarPages::give_back(std::uint32_t page) {
   its.away = false;
   --away_;
   __atomic_store_n(word(page, 0), 0, __ATOMIC_RELAXED);  // now it is there
-  end_fault(its.faults.get(), its.address, kPageBytes);
+  end_fault(its.faults.get(), its.address);
 }
 
 void UarPages::attend() {

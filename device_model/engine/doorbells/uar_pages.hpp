@@ -17,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "device_model/engine/doorbells/taken_page.hpp"
 #include "device_model/engine/round/round.hpp"
 #include "device_model/memory/descriptor.hpp"
 #include "device_model/transport/time.hpp"
@@ -34,7 +35,7 @@ struct UarRegister {
 // Engine thread only, after construction.
 class UarPages {
  public:
-  static constexpr std::size_t kPageBytes = 4096;
+  static constexpr std::size_t kPageBytes = kTakenPageBytes;
   // As libmlx5 numbers them (NUM_BFREGS_PER_UAR in its mlx5-abi.h), also for a program that has asked for two
   // of each page.
   static constexpr std::uint32_t kRegistersPerPage = 4;

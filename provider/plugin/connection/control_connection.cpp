@@ -9,25 +9,13 @@
 #include <cstring>
 
 #include "device_model/abi/short_wait.hpp"
+#include "provider/freestanding/socket_retry.hpp"
 #include "trust/peer.hpp"
 
 namespace urnic::provider {
 namespace {
 
 using abi::kMaxControlMessage;
-
-void wait_until(int socket, short events) {
-  pollfd entry{socket, events, 0};
-  poll(&entry, 1, -1);
-}
-
-// Waits on EAGAIN, because the program may have made the command descriptor non-blocking.
-bool should_retry(int socket, short events) {
-  if (errno == EINTR) return true;
-  if (errno != EAGAIN) return false;
-  wait_until(socket, events);
-  return true;
-}
 
 void collect_descriptors(msghdr& message, ReceivedDescriptors& received) {
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {

@@ -53,19 +53,35 @@ struct Rings {
     return first;
   }
 
+  // With its ring and its record there.
+  template <class Answer, class DriverAnswer, class Core, class Driver>
+  KernelCommand command(std::uint32_t number, const Core& core, Driver driver, std::uint64_t ring,
+                        std::uint64_t record) const {
+    driver.buf_addr = at(ring);
+    driver.db_addr = at(record);
+    return {.number = number,
+            .core = bytes_of(core),
+            .driver = bytes_of(driver),
+            .core_room = sizeof(Answer),
+            .driver_room = sizeof(DriverAnswer)};
+  }
+  // `change` writes into the driver's part.
+  template <class Driver, class Change>
+  static KernelCommand with(KernelCommand command, const Change& change) {
+    Driver driver{};
+    std::memcpy(&driver, command.driver.data(), sizeof driver);
+    change(driver);
+    command.driver = bytes_of(driver);
+    return command;
+  }
   KernelCommand cq(std::uint64_t ring = 0, std::uint64_t record = kRecordAt) const {
     ib_uverbs_create_cq core{};
     core.cqe = kEntries - 1;
     core.comp_channel = -1;
     mlx5_ib_create_cq driver{};
-    driver.buf_addr = at(ring);
-    driver.db_addr = at(record);
     driver.cqe_size = 64;
-    return {.number = IB_USER_VERBS_CMD_CREATE_CQ,
-            .core = bytes_of(core),
-            .driver = bytes_of(driver),
-            .core_room = sizeof(ib_uverbs_create_cq_resp),
-            .driver_room = sizeof(mlx5_ib_create_cq_resp)};
+    return command<ib_uverbs_create_cq_resp, mlx5_ib_create_cq_resp>(IB_USER_VERBS_CMD_CREATE_CQ, core,
+                                                                     driver, ring, record);
   }
   KernelCommand srq(std::uint64_t ring, std::uint64_t record) const {
     ib_uverbs_create_srq core{};
@@ -73,13 +89,8 @@ struct Rings {
     core.max_wr = kEntries - 1;
     core.max_sge = 1;
     mlx5_ib_create_srq driver{};
-    driver.buf_addr = at(ring);
-    driver.db_addr = at(record);
-    return {.number = IB_USER_VERBS_CMD_CREATE_SRQ,
-            .core = bytes_of(core),
-            .driver = bytes_of(driver),
-            .core_room = sizeof(ib_uverbs_create_srq_resp),
-            .driver_room = sizeof(mlx5_ib_create_srq_resp)};
+    return command<ib_uverbs_create_srq_resp, mlx5_ib_create_srq_resp>(IB_USER_VERBS_CMD_CREATE_SRQ, core,
+                                                                       driver, ring, record);
   }
   KernelCommand qp(std::uint64_t ring, std::uint64_t record, std::uint32_t cq_handle) const {
     ib_uverbs_create_qp core{};
@@ -89,15 +100,10 @@ struct Rings {
     core.max_send_sge = core.max_recv_sge = 1;
     core.qp_type = IBV_QPT_RC;
     mlx5_ib_create_qp driver{};
-    driver.buf_addr = at(ring);
-    driver.db_addr = at(record);
     driver.sq_wqe_count = driver.rq_wqe_count = kEntries;
     driver.rq_wqe_shift = 4;
-    return {.number = IB_USER_VERBS_CMD_CREATE_QP,
-            .core = bytes_of(core),
-            .driver = bytes_of(driver),
-            .core_room = sizeof(ib_uverbs_create_qp_resp),
-            .driver_room = sizeof(mlx5_ib_create_qp_resp)};
+    return command<ib_uverbs_create_qp_resp, mlx5_ib_create_qp_resp>(IB_USER_VERBS_CMD_CREATE_QP, core,
+                                                                     driver, ring, record);
   }
   KernelCommand wq(std::uint64_t ring, std::uint64_t record, std::uint32_t cq_handle) const {
     ib_uverbs_ex_create_wq core{};
@@ -107,15 +113,10 @@ struct Rings {
     core.max_wr = kEntries;
     core.max_sge = 1;
     mlx5_ib_create_wq driver{};
-    driver.buf_addr = at(ring);
-    driver.db_addr = at(record);
     driver.rq_wqe_count = kEntries;
     driver.rq_wqe_shift = 6;
-    return {.number = extended(IB_USER_VERBS_EX_CMD_CREATE_WQ),
-            .core = bytes_of(core),
-            .driver = bytes_of(driver),
-            .core_room = sizeof(ib_uverbs_ex_create_wq_resp),
-            .driver_room = sizeof(mlx5_ib_create_wq_resp)};
+    return command<ib_uverbs_ex_create_wq_resp, mlx5_ib_create_wq_resp>(
+        extended(IB_USER_VERBS_EX_CMD_CREATE_WQ), core, driver, ring, record);
   }
   // All commands that make a queue, with its ring and its record there.
   std::array<KernelCommand, kKinds> all(std::uint64_t ring, std::uint64_t record,
@@ -157,26 +158,20 @@ BOOST_FIXTURE_TEST_CASE(queues_name_a_page_that_is_allocated, Rings) {
   const std::uint32_t others = make_cq();
   const std::uint32_t page = program.part().allocate_uar().value();
   const auto queue_pair = [&](std::uint32_t on) {
-    KernelCommand command = qp(kPage, kRecordAt + 64, others);
-    mlx5_ib_create_qp driver{};
-    std::memcpy(&driver, command.driver.data(), sizeof driver);
-    driver.flags = MLX5_QP_FLAG_UAR_PAGE_INDEX;
-    driver.bfreg_index = on;
-    command.driver = bytes_of(driver);
-    return make(command);
+    return make(with<mlx5_ib_create_qp>(qp(kPage, kRecordAt + 64, others), [&](mlx5_ib_create_qp& driver) {
+      driver.flags = MLX5_QP_FLAG_UAR_PAGE_INDEX;
+      driver.bfreg_index = on;
+    }));
   };
   BOOST_TEST(queue_pair(0) == EINVAL);  // it belongs to nobody alone
   BOOST_TEST(queue_pair(page + 1) == EINVAL);
   BOOST_TEST(queue_pair(0xFFFFFFFF) == EINVAL);
   BOOST_TEST(queue_pair(page) == 0);
   const auto queue = [&](std::uint16_t on) {
-    KernelCommand command = cq(2 * kPage, kRecordAt + 128);
-    mlx5_ib_create_cq driver{};
-    std::memcpy(&driver, command.driver.data(), sizeof driver);
-    driver.flags = MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX;
-    driver.uar_page_index = on;
-    command.driver = bytes_of(driver);
-    return make(command);
+    return make(with<mlx5_ib_create_cq>(cq(2 * kPage, kRecordAt + 128), [&](mlx5_ib_create_cq& driver) {
+      driver.flags = MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX;
+      driver.uar_page_index = on;
+    }));
   };
   BOOST_TEST(queue(0) == EINVAL);
   BOOST_TEST(queue(static_cast<std::uint16_t>(page + 1)) == EINVAL);
@@ -187,13 +182,10 @@ BOOST_FIXTURE_TEST_CASE(queues_name_a_page_that_is_allocated, Rings) {
 BOOST_FIXTURE_TEST_CASE(queue_pairs_name_a_register_of_a_dedicated_page, Rings) {
   const std::uint32_t others = make_cq();
   const auto queue_pair = [&](std::uint32_t on, std::uint32_t more_flags = 0) {
-    KernelCommand command = qp(kPage, kRecordAt + 64, others);
-    mlx5_ib_create_qp driver{};
-    std::memcpy(&driver, command.driver.data(), sizeof driver);
-    driver.flags = MLX5_QP_FLAG_BFREG_INDEX | more_flags;
-    driver.bfreg_index = on;
-    command.driver = bytes_of(driver);
-    return make(command);
+    return make(with<mlx5_ib_create_qp>(qp(kPage, kRecordAt + 64, others), [&](mlx5_ib_create_qp& driver) {
+      driver.flags = MLX5_QP_FLAG_BFREG_INDEX | more_flags;
+      driver.bfreg_index = on;
+    }));
   };
   BOOST_TEST(queue_pair(2) == EINVAL);  // not mapped yet
   abi::MapPagesReply mapped{};
@@ -325,13 +317,10 @@ BOOST_FIXTURE_TEST_CASE(sizes_of_a_cq, Rings) {
 // DPDK's driver makes no receive queue without it.
 BOOST_FIXTURE_TEST_CASE(a_cq_may_allow_compression_in_an_offered_format, Rings) {
   const auto make_with = [&](std::uint8_t enabled, std::uint8_t format) {
-    KernelCommand command = cq();
-    mlx5_ib_create_cq driver{};
-    std::memcpy(&driver, command.driver.data(), sizeof driver);
-    driver.cqe_comp_en = enabled;
-    driver.cqe_comp_res_format = format;
-    command.driver = bytes_of(driver);
-    return make(command);
+    return make(with<mlx5_ib_create_cq>(cq(), [&](mlx5_ib_create_cq& driver) {
+      driver.cqe_comp_en = enabled;
+      driver.cqe_comp_res_format = format;
+    }));
   };
   for (const unsigned wrong : {0u, unsigned{MLX5_IB_CQE_RES_FORMAT_CSUM_STRIDX}, 3u, 8u, 128u}) {
     BOOST_TEST(make_with(1, static_cast<std::uint8_t>(wrong)) == EINVAL);
