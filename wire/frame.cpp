@@ -5,6 +5,7 @@
 #include "wire/byte_order.hpp"
 #include "wire/frame_template.hpp"
 #include "wire/icrc.hpp"
+#include "wire/infiniband/invariant_crc.hpp"
 #include "wire/network_codec.hpp"
 #include "wire/transport_codec.hpp"
 #include "wire/transport_extent.hpp"
@@ -26,14 +27,39 @@ ParseError parse_headers(const Frame& frame, ParsedFrame& parsed, const NetworkE
                          parsed.transport, transport);
 }
 
+std::uint32_t right_icrc(const Frame& frame) {
+  const auto pad = frame.trailer.first(frame.trailer.size() - kIcrcBytes);
+  if (frame.link_layer == LinkLayer::infiniband) [[unlikely]]
+    return infiniband::invariant_crc(frame.headers, frame.payload, pad);
+  return icrc(frame.headers, frame.payload, pad);
+}
+
 // The checks that come last: the ICRC, then the opcode.
 ParseError check_whole(const Frame& frame, Opcode opcode) {
   if (frame.owed_icrc != nullptr) return traits(opcode).known ? ParseError::none : ParseError::unknown_opcode;
   const std::size_t pad = frame.trailer.size() - kIcrcBytes;
   const std::uint32_t received = __builtin_bswap32(load_be32(frame.trailer.data() + pad));
-  const std::uint32_t right = icrc(frame.headers, frame.payload, frame.trailer.first(pad));
-  if (received != right) return ParseError::bad_icrc;
+  if (received != right_icrc(frame)) return ParseError::bad_icrc;
   return traits(opcode).known ? ParseError::none : ParseError::unknown_opcode;
+}
+
+// Of a frame that is whole in `frame.headers`.
+ParseError parse_in_one_piece(const Frame& frame, ParsedFrame& parsed) {
+  NetworkExtent network;
+  TransportExtent transport;
+  ParseError error = parse_network(frame, parsed.network, network);
+  if (error != ParseError::none) return error;
+  const auto bytes = frame.headers.first(network.frame_bytes);
+  const Frame whole{.headers = bytes, .payload = {}, .trailer = {}, .link_layer = frame.link_layer};
+  error = parse_headers(whole, parsed, network, transport);
+  if (error != ParseError::none) return error;
+  const std::size_t header_bytes = network.header_bytes + transport.header_bytes;
+  const Frame pieces{.headers = bytes.first(header_bytes),
+                     .payload = bytes.subspan(header_bytes, transport.payload_bytes),
+                     .trailer = bytes.subspan(header_bytes + transport.payload_bytes),
+                     .link_layer = frame.link_layer};
+  parsed.payload = pieces.payload;
+  return check_whole(pieces, parsed.transport.bth.opcode);
 }
 
 }  // namespace
@@ -41,9 +67,7 @@ ParseError check_whole(const Frame& frame, Opcode opcode) {
 // The ICRC is sent with its least significant byte first (IBTA 7.8.1).
 void pay_icrc(const Frame& frame) {
   if (frame.owed_icrc == nullptr) return;
-  const std::size_t pad = frame.trailer.size() - kIcrcBytes;
-  store_be32(frame.owed_icrc,
-             __builtin_bswap32(icrc(frame.headers, frame.payload, frame.trailer.first(pad))));
+  store_be32(frame.owed_icrc, __builtin_bswap32(right_icrc(frame)));
 }
 
 void copy_whole(const Frame& frame, std::byte* to) {
@@ -57,7 +81,8 @@ void copy_whole(const Frame& frame, std::byte* to) {
   const auto payload = append(frame.payload);
   const auto trailer = append(frame.trailer);
   if (frame.owed_icrc == nullptr) return;
-  pay_icrc({headers, payload, trailer, trailer.data() + (frame.owed_icrc - frame.trailer.data())});
+  pay_icrc({headers, payload, trailer, trailer.data() + (frame.owed_icrc - frame.trailer.data()),
+            frame.link_layer});
 }
 
 Frame encode(const NetworkHeaders& network, const TransportHeaders& transport,
@@ -66,10 +91,10 @@ Frame encode(const NetworkHeaders& network, const TransportHeaders& transport,
 }
 
 ParseError parse(const Frame& frame, ParsedFrame& parsed) {
-  if (frame.payload.empty() && frame.trailer.empty()) return parse(frame.headers, parsed);
+  if (frame.payload.empty() && frame.trailer.empty()) return parse_in_one_piece(frame, parsed);
   NetworkExtent network;
   TransportExtent transport;
-  ParseError error = parse_network(frame.headers, frame.size(), parsed.network, network);
+  ParseError error = parse_network(frame, parsed.network, network);
   if (error != ParseError::none) return error;
   if (network.frame_bytes != frame.size()) return ParseError::truncated;
   error = parse_headers(frame, parsed, network, transport);
@@ -83,19 +108,7 @@ ParseError parse(const Frame& frame, ParsedFrame& parsed) {
 }
 
 ParseError parse(std::span<const std::byte> bytes, ParsedFrame& parsed) {
-  NetworkExtent network;
-  TransportExtent transport;
-  ParseError error = parse_network(bytes, bytes.size(), parsed.network, network);
-  if (error != ParseError::none) return error;
-  bytes = bytes.first(network.frame_bytes);
-  error = parse_headers(Frame{.headers = bytes, .payload = {}, .trailer = {}}, parsed, network, transport);
-  if (error != ParseError::none) return error;
-  const std::size_t header_bytes = network.header_bytes + transport.header_bytes;
-  const Frame frame{.headers = bytes.first(header_bytes),
-                    .payload = bytes.subspan(header_bytes, transport.payload_bytes),
-                    .trailer = bytes.subspan(header_bytes + transport.payload_bytes)};
-  parsed.payload = frame.payload;
-  return check_whole(frame, parsed.transport.bth.opcode);
+  return parse_in_one_piece({.headers = bytes, .payload = {}, .trailer = {}}, parsed);
 }
 
 const char* describe(ParseError error) {
@@ -106,6 +119,8 @@ const char* describe(ParseError error) {
       return "frame is shorter than its headers say, or their lengths contradict each other";
     case ParseError::not_roce:
       return "not a RoCEv2 frame (UDP port 4791 over IPv4 or IPv6)";
+    case ParseError::raw_packet:
+      return "raw packet of InfiniBand, or of another link version";
     case ParseError::fragment:
       return "IP fragment";
     case ParseError::bad_ip_checksum:

@@ -1,5 +1,7 @@
-// A whole Ethernet frame of RoCEv2, in three pieces so that a payload is never copied to be framed:
-// headers | payload | pad and ICRC. Encoding and parsing between bytes and header structs.
+// A whole packet, in three pieces so that a payload is never copied to be framed: headers | payload | pad and
+// ICRC. Encoding and parsing between bytes and header structs. A packet of RoCEv2 is an Ethernet frame; one
+// of InfiniBand begins with its LRH, and its VCRC, which each link makes anew, is not part of it
+// (infiniband/packet.hpp).
 #pragma once
 
 #include <array>
@@ -23,12 +25,14 @@ inline constexpr std::size_t kMaxPayloadBytes = 4096;  // the largest path MTU
 // A frame that stays within a process may owe its ICRC, as Linux owes check sums on the loopback interface:
 // nothing can change it on the way, so `parse` takes it as right, and it is made only where somebody looks.
 struct Frame {
-  std::span<const std::byte> headers;  // from the Ethernet destination to the last extended header
+  // From the Ethernet destination or the LRH to the last extended header.
+  std::span<const std::byte> headers;
   std::span<const std::byte> payload;  // without pad
   std::span<const std::byte> trailer;  // 0 to 3 pad bytes, then the ICRC's 4 bytes
   // Where the ICRC that is owed belongs, in `trailer`; null: the one that is there counts. Who reads
   // `trailer` calls `pay_icrc` first.
   std::byte* owed_icrc = nullptr;
+  LinkLayer link_layer = LinkLayer::ethernet;
   std::size_t size() const { return headers.size() + payload.size() + trailer.size(); }
 };
 
@@ -75,8 +79,8 @@ struct ParsedFrame {
 // `frame.headers`, with the other pieces empty, is parsed as one piece.
 ParseError parse(const Frame& frame, ParsedFrame& parsed);
 
-// Parses a frame that lies in one piece, as a capture file or a socket delivers it. Bytes behind the IP
-// packet's end (Ethernet padding to 60 bytes) are ignored.
+// Parses an Ethernet frame that lies in one piece, as a capture file or a socket delivers it. Bytes behind
+// the IP packet's end (Ethernet padding to 60 bytes) are ignored.
 ParseError parse(std::span<const std::byte> bytes, ParsedFrame& parsed);
 
 }  // namespace urnic::wire

@@ -1,5 +1,6 @@
 // The encoder of a sender whose packets all have the same network headers, such as a connected QP: the bytes
-// of these headers are made once; each packet copies them and patches lengths and checksum.
+// of these headers are made once; each packet copies them and patches lengths and checksum. Of RoCEv2 and of
+// InfiniBand.
 #pragma once
 
 #include <array>
@@ -26,6 +27,9 @@ class FrameTemplate {
 
  private:
   std::array<std::byte, kMaxNetworkHeaderBytes> network_{};
+  void complete_ip(std::byte* headers, std::size_t udp_bytes) const;
+
+  LinkLayer link_layer_;
   std::size_t network_bytes_;
   std::size_t ethernet_bytes_;  // in front of the IP header
   InternetSum ipv4_sum_;        // over the IPv4 header with total length and checksum 0

@@ -4,6 +4,7 @@
 
 #include "wire/byte_order.hpp"
 #include "wire/ethernet.hpp"
+#include "wire/infiniband/route_codec.hpp"
 #include "wire/internet_checksum.hpp"
 #include "wire/ipv4_mapped.hpp"
 
@@ -122,6 +123,15 @@ bool needs_interface(const Gid& gid) {
   return is_link_local(gid) || (gid.bytes[0] == 0xFF && (scope == kInterfaceLocal || scope == kLinkLocal));
 }
 
+bool is_return(const NetworkHeaders& arrived, const NetworkHeaders& path, const LocalRoute& local) {
+  if (!arrived.local || arrived.local->with_grh != local.with_grh) return false;
+  const bool between_lids =
+      arrived.local->source == local.destination && arrived.local->destination == local.source;
+  const bool between_gids =
+      !local.with_grh || (arrived.source == path.destination && arrived.destination == path.source);
+  return between_lids && between_gids;
+}
+
 MacAddress multicast_mac(const Gid& group) {
   const auto& b = group.bytes;
   if (is_ipv4_mapped(group)) {
@@ -161,6 +171,7 @@ void encode_network(const NetworkHeaders& network, std::byte* to) {
 ParseError parse_network(std::span<const std::byte> headers, std::size_t frame_bytes, NetworkHeaders& network,
                          NetworkExtent& extent) {
   if (headers.size() < kEthernetBytes) return ParseError::truncated;
+  network.local.reset();
   std::memcpy(network.destination_mac.bytes.data(), headers.data(), 6);
   std::memcpy(network.source_mac.bytes.data(), headers.data() + 6, 6);
   std::size_t ethernet_bytes = kEthernetBytes;
@@ -186,6 +197,12 @@ ParseError parse_network(std::span<const std::byte> headers, std::size_t frame_b
   if (error != ParseError::none) return error;
   extent.frame_bytes = ethernet_bytes + ip_bytes;
   return parse_udp(ip + ip_header_bytes, ip_bytes - ip_header_bytes, network);
+}
+
+ParseError parse_network(const Frame& frame, NetworkHeaders& network, NetworkExtent& extent) {
+  if (frame.link_layer == LinkLayer::infiniband) [[unlikely]]
+    return infiniband::parse_route(frame.headers, frame.size(), network, extent);
+  return parse_network(frame.headers, frame.size(), network, extent);
 }
 
 std::uint16_t udp_checksum(const Frame& frame, std::size_t udp_offset) {

@@ -1,5 +1,5 @@
 // Converts between `NetworkHeaders` and the bytes in front of a BTH (Ethernet, perhaps the tag of a VLAN,
-// IPv4 or IPv6, UDP).
+// IPv4 or IPv6, UDP); InfiniBand's are converted by infiniband/route_codec.hpp.
 #pragma once
 
 #include <cstddef>
@@ -36,6 +36,9 @@ struct NetworkExtent {
 // `extent` is set, with extent.header_bytes <= headers.size() and extent.frame_bytes <= frame_bytes.
 ParseError parse_network(std::span<const std::byte> headers, std::size_t frame_bytes, NetworkHeaders& network,
                          NetworkExtent& extent);
+
+// The same of a frame of either link layer, whose first piece is `frame.headers`.
+ParseError parse_network(const Frame& frame, NetworkHeaders& network, NetworkExtent& extent);
 
 // The UDP checksum of `frame` (RFC 768, RFC 8200 8.1), to be stored as it lies in memory. It covers the
 // pseudo header and all bytes from the UDP header at `udp_offset` on, the checksum field included: if that

@@ -1,16 +1,32 @@
-// The headers in front of a RoCEv2 packet's BTH: Ethernet, IPv4 or IPv6, UDP (IBTA A17.3).
+// The headers in front of a packet's BTH: of RoCEv2 Ethernet, IPv4 or IPv6, UDP (IBTA A17.3); of InfiniBand
+// the LRH and perhaps a GRH (IBTA 7.7, 8.3).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "wire/ethernet.hpp"
 #include "wire/identifiers.hpp"
+#include "wire/local_identifier.hpp"
 
 namespace urnic::wire {
 
 inline constexpr std::byte kIcmpv6{58};           // next header (RFC 4443 1)
 inline constexpr std::uint16_t kRocePort = 4791;  // UDP destination port (IBTA A17.3.2.2)
+
+// What a packet's way begins with, and so which headers it has.
+enum class LinkLayer : std::uint8_t { ethernet, infiniband };
+
+// How a packet crosses an InfiniBand subnet: what its LRH says (IBTA 7.7).
+struct LocalRoute {
+  Lid destination;
+  Lid source;
+  std::uint8_t service_level = 0;  // 4 bits
+  std::uint8_t virtual_lane = 0;   // 4 bits; each link may choose another
+  bool with_grh = false;
+  friend bool operator==(const LocalRoute&, const LocalRoute&) = default;
+};
 
 // The packet is IPv4 if both GIDs are IPv4-mapped. An IPv6 packet with two mapped addresses is never sent; a
 // received one is not RoCEv2.
@@ -31,6 +47,9 @@ struct NetworkHeaders {
   // The received value. To send: 0 sends no checksum, which RoCEv2 allows (IBTA A17.3.2.4); any other value
   // asks for the right checksum.
   std::uint16_t udp_checksum = 0;
+  // Set: a packet of InfiniBand. Without a GRH only this has a meaning; with one also both GIDs, the traffic
+  // class, the hop limit and the flow label.
+  std::optional<LocalRoute> local = std::nullopt;
   friend bool operator==(const NetworkHeaders&, const NetworkHeaders&) = default;
 };
 
@@ -43,8 +62,13 @@ constexpr std::uint16_t vlan_tag(std::uint16_t vlan, std::uint8_t service_level)
                    : static_cast<std::uint16_t>(vlan | (service_level & 7u) << kVlanPriorityShift);
 }
 
+// The same of packets of InfiniBand (IBTA 9.6.1.2).
+bool is_return(const NetworkHeaders& arrived, const NetworkHeaders& path, const LocalRoute& local);
+
 // Whether `arrived` comes from where `path` leads to, and goes to where it begins, in the same VLAN.
 inline bool is_return(const NetworkHeaders& arrived, const NetworkHeaders& path) {
+  if (path.local) [[unlikely]]
+    return is_return(arrived, path, *path.local);
   return arrived.source == path.destination && arrived.destination == path.source &&
          vlan_of(arrived.vlan_tag ^ path.vlan_tag) == 0;
 }

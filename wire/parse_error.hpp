@@ -8,9 +8,10 @@ namespace urnic::wire {
 
 enum class ParseError : std::uint8_t {
   none,
-  truncated,  // shorter than its headers say, or the lengths in its headers contradict each other
-  not_roce,   // not IP, with IPv4 options, not UDP or not port 4791
-  fragment,   // an IP fragment; RoCEv2 packets are never fragmented (IBTA A17.3.1.1.5)
+  truncated,   // shorter than its headers say, or the lengths in its headers contradict each other
+  not_roce,    // not IP, with IPv4 options, not UDP or not port 4791
+  raw_packet,  // of InfiniBand: no BTH follows its LRH or GRH, or its link version is another
+  fragment,    // an IP fragment; RoCEv2 packets are never fragmented (IBTA A17.3.1.1.5)
   bad_ip_checksum,
   bad_udp_checksum,  // neither 0 nor right
   bad_transport_version,

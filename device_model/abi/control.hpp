@@ -362,7 +362,9 @@ struct AddressVector {
   std::uint8_t is_global;
   std::uint8_t port;
   std::uint8_t static_rate;
-  std::uint8_t reserved;
+  std::uint8_t source_path_bits;
+  std::uint16_t destination_lid;  // on InfiniBand; else it has no meaning
+  std::uint16_t reserved;
 };
 
 // The path is resolved when the handle is made, from the GID table and the addresses of that moment.

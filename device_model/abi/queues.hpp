@@ -101,13 +101,23 @@ struct Cqe {
   std::uint8_t tag_flags;   // of a completion of tag matching (tag_matching.hpp)
   std::uint32_t byte_length;
   std::uint32_t immediate_or_rkey;  // immediate data as on the wire, or an R_Key in host order
-  std::uint32_t vendor_error;
+  std::uint32_t error_or_route;     // vendor error of a failed one; else of a datagram: pack_local_route
   std::uint32_t source_qpn;
   std::uint8_t inline_data[kCqeInlineBytes];
   std::uint8_t shared_receive_queue[3];  // with cqe_shared_receive: the SRQ's number, low byte first
   std::atomic<std::uint8_t> phase;
 };
 static_assert(sizeof(Cqe) == 64);
+
+// The way of a datagram in an InfiniBand subnet: the sender's LID, the service level, the path bits of the
+// LID that it was sent to. 0: it came by Ethernet.
+constexpr std::uint32_t pack_local_route(std::uint16_t source_lid, std::uint8_t service_level,
+                                         std::uint8_t path_bits) {
+  return std::uint32_t{source_lid} << 16 | std::uint32_t{service_level} << 8 | path_bits;
+}
+constexpr std::uint16_t source_lid_of(std::uint32_t route) { return static_cast<std::uint16_t>(route >> 16); }
+constexpr std::uint8_t service_level_of(std::uint32_t route) { return static_cast<std::uint8_t>(route >> 8); }
+constexpr std::uint8_t path_bits_of(std::uint32_t route) { return static_cast<std::uint8_t>(route); }
 
 // The SRQ number of a CQE with cqe_shared_receive, 24 bits.
 inline void set_shared_receive_queue(Cqe& cqe, std::uint32_t number) {

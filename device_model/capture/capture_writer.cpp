@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "device_model/capture/capture_ring.hpp"
+#include "device_model/capture/erf_record.hpp"
 #include "device_model/capture/reader_patience.hpp"
 
 namespace urnic::capture {
@@ -69,8 +70,10 @@ void CaptureWriter::drop() {
 void CaptureWriter::observe(const wire::Frame& frame, const CaptureMark& mark) {
   const std::size_t size = frame.size();
   const std::size_t kept = std::min(size, snapshot_bytes_);
+  const bool is_erf = frame.link_layer == wire::LinkLayer::infiniband;
+  const std::size_t there = is_erf ? erf_record_bytes(size, kept) : kept;
   const std::string_view comment = mark.comment.substr(0, kMaxCommentBytes);
-  const std::uint64_t bytes = record_bytes(kept, comment.size());
+  const std::uint64_t bytes = record_bytes(there, comment.size());
   if (size > kMaxFrameBytes || bytes > ring_.capacity()) return drop();
   // Before the wait for the reader: this is when the frame was seen.
   const auto now = static_cast<std::uint64_t>(nanoseconds(CLOCK_REALTIME));
@@ -82,7 +85,8 @@ void CaptureWriter::observe(const wire::Frame& frame, const CaptureMark& mark) {
   reader_is_stuck_ = false;
 
   const auto interface = static_cast<std::uint16_t>(mark.interface | (after_gap_ ? kAfterGap : 0));
-  const RecordHeader header{static_cast<std::uint16_t>(kept), static_cast<std::uint16_t>(size),
+  const std::size_t original = is_erf ? erf_record_bytes(size, size) : size;
+  const RecordHeader header{static_cast<std::uint16_t>(there), static_cast<std::uint16_t>(original),
                             static_cast<std::uint16_t>(comment.size()), interface, timestamps_.next(now)};
   after_gap_ = false;
   std::byte* to = ring_.at(head_);
@@ -91,11 +95,17 @@ void CaptureWriter::observe(const wire::Frame& frame, const CaptureMark& mark) {
     to += length;
   };
   append(&header, sizeof header);
+  const std::span<std::byte> record(to, there);
+  if (is_erf) to += kErfHeaderBytes;
   std::size_t left = kept;
   for (const auto piece : {frame.headers, frame.payload, frame.trailer}) {
     const std::size_t taken = std::min(piece.size(), left);
     append(piece.data(), taken);
     left -= taken;
+  }
+  if (is_erf) {
+    complete_erf_record(record, size, kept, header.nanoseconds);
+    to = record.data() + record.size();
   }
   append(comment.data(), comment.size());
 

@@ -4,6 +4,7 @@
 // kernel may have ended the last write in the middle of a record.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -11,10 +12,17 @@
 
 namespace urnic::capture {
 
+// What the bytes of a packet in the file begin with.
+enum class LinkType : std::uint16_t {
+  ethernet = 1,
+  erf = 197,  // packets of InfiniBand (erf_record.hpp)
+};
+
 // Where frames are seen: a capture point of a device's link.
 struct Interface {
   std::string name;         // short: "urnic0/before"
   std::string description;  // in words
+  LinkType link_type = LinkType::ethernet;
 };
 
 class FrameFile {

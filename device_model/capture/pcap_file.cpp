@@ -11,7 +11,7 @@ struct FileHeader {
   std::uint16_t minor_version = 4;
   std::uint32_t reserved[2] = {0, 0};
   std::uint32_t snapshot_length = 65535;
-  std::uint32_t link_type = 1;  // LINKTYPE_ETHERNET
+  std::uint32_t link_type = 1;
 };
 static_assert(sizeof(FileHeader) == 24);
 
@@ -25,8 +25,9 @@ static_assert(sizeof(PcapRecordHeader) == 16);
 
 }  // namespace
 
-PcapFile::PcapFile(const std::string& path, std::uint32_t snapshot_bytes) : file_(path) {
+PcapFile::PcapFile(const std::string& path, std::uint32_t snapshot_bytes, LinkType link_type) : file_(path) {
   FileHeader header;
+  header.link_type = static_cast<std::uint32_t>(link_type);
   if (snapshot_bytes != 0) header.snapshot_length = snapshot_bytes;
   file_.begin_record();
   file_.put(&header, sizeof header);

@@ -1,5 +1,5 @@
 // A capture file as Wireshark and tcpdump read it: classic pcap (draft-ietf-opsawg-pcap) with nanosecond
-// timestamps, Ethernet.
+// timestamps.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,10 @@ class PcapFile final : public FrameFile {
   // Creates or truncates `path`; "-" is standard output. The file's header is in the file when this returns.
   // `snapshot_bytes`: frames are cut behind so many bytes; 0: they are not. Throws std::system_error, with
   // the path.
-  explicit PcapFile(const std::string& path, std::uint32_t snapshot_bytes = 0);
+  explicit PcapFile(const std::string& path, std::uint32_t snapshot_bytes = 0,
+                    LinkType link_type = LinkType::ethernet);
 
+  // All are of the file's link type.
   void describe_interfaces(std::span<const Interface>) override {}
   void write(const CapturedFrame& frame) override;
   void flush() override { file_.flush(); }

@@ -18,8 +18,7 @@ constexpr std::uint16_t kInterfaceName = 2;
 constexpr std::uint16_t kInterfaceText = 3;
 constexpr std::uint16_t kApplication = 4;
 constexpr std::uint16_t kTimestampResolution = 9;
-constexpr std::uint16_t kEthernet = 1;  // LINKTYPE_ETHERNET
-constexpr char kNanoseconds = 9;        // timestamps count 10^-9 seconds
+constexpr char kNanoseconds = 9;  // timestamps count 10^-9 seconds
 
 struct BlockHeader {
   std::uint32_t type;
@@ -85,7 +84,7 @@ PcapngFile::PcapngFile(const std::string& path, std::string_view application, st
 void PcapngFile::describe_interfaces(std::span<const Interface> interfaces) {
   for (const Interface& interface : interfaces) {
     std::vector<std::byte> body;
-    append_number(body, kEthernet);
+    append_number(body, interface.link_type);
     append_number(body, std::uint16_t{0});
     append_number(body, snapshot_bytes_);
     append_option(body, kInterfaceName, interface.name);

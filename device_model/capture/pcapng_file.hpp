@@ -1,5 +1,5 @@
 // A capture file as Wireshark reads it, with several interfaces and comments on packets: pcapng
-// (draft-ietf-opsawg-pcapng), one section, nanosecond timestamps, Ethernet.
+// (draft-ietf-opsawg-pcapng), one section, nanosecond timestamps.
 #pragma once
 
 #include <cstddef>

@@ -10,11 +10,14 @@
 #include "device_model/transport/unreliable/unreliable_datagram.hpp"
 #include "wire/frame_check_sequence.hpp"
 #include "wire/identifiers.hpp"
+#include "wire/infiniband/local_route_header.hpp"
 #include "wire/network_codec.hpp"
 
 namespace urnic::engine {
 
 namespace {
+
+using wire::infiniband::kLocalRouteBytes;
 
 // A parsed frame in the transport's form.
 transport::InboundPacket inbound_packet(const wire::ParsedFrame& parsed) {
@@ -23,6 +26,21 @@ transport::InboundPacket inbound_packet(const wire::ParsedFrame& parsed) {
           .payload = parsed.payload,
           .congestion_experienced = (parsed.network.traffic_class & kEcnMask) == kEcnMask,
           .source_port = parsed.network.udp_source};
+}
+
+// Whether the link layer's address is a group's, too: on Ethernet that group's.
+bool is_group_address(const wire::NetworkHeaders& network) {
+  if (network.local) return wire::is_multicast(network.local->destination);
+  return network.destination_mac == wire::multicast_mac(network.destination);
+}
+
+// What a completion says of the packet's LRH (IBTA 11.4.2.1). The path bits are those of the destination LID.
+transport::LocalRoute local_route_of(const wire::LocalRoute& local, const LocalLids& own) {
+  const bool to_group = wire::is_multicast(local.destination);
+  const auto path_bits = static_cast<std::uint8_t>(local.destination.value & ((1u << own.lmc) - 1));
+  return {.source_lid = local.source.value,
+          .service_level = local.service_level,
+          .path_bits = to_group ? std::uint8_t{0} : path_bits};
 }
 
 }  // namespace
@@ -48,6 +66,7 @@ Device::Device(const DeviceConfig& config, Round& round, link::Uplink& uplink)
                  .ingress = *this,
                  .number = config.number,
                  .mac = config.mac,
+                 .link_layer = config.link_layer,
                  .icrc = config.icrc} {}
 
 Device::~Device() = default;
@@ -86,8 +105,8 @@ void Device::arrive(const wire::Frame& frame, const link::PacketOrigin& origin) 
                         wire::is_acknowledged(parsed_.transport.bth.opcode.service());
   if (error != wire::ParseError::none && !reserved) return refuse(frame, origin, error);
   QueuePairContext* const queue_pair = queue_pairs_.find(parsed_.transport.bth.destination);
-  const bool connected = queue_pair != nullptr && parsed_.network.destination_mac == config_.mac &&
-                         queue_pair->is_on_path(parsed_.network);
+  const bool connected =
+      queue_pair != nullptr && is_to_this_port() && queue_pair->is_on_path(parsed_.network);
   if (!connected)
     return reserved ? refuse(frame, origin, error) : arrive_beside_connections(frame, queue_pair);
   if (!queue_pair->is_from_peer(origin)) [[unlikely]] {
@@ -152,13 +171,20 @@ bool Device::steer(const wire::Frame& frame, const link::PacketOrigin& origin, w
 // The owner of the current packet; empty: no queue pair here takes the packet.
 std::optional<PacketOwner> Device::owner() const {
   if (!is_for_this_device()) return {};
-  if (parsed_.network.destination_mac != config_.mac) return kSeveralContexts;
+  if (!is_to_this_port()) return kSeveralContexts;
   const QueuePairContext* const queue_pair = queue_pairs_.find(parsed_.transport.bth.destination);
   return queue_pair != nullptr ? std::optional(queue_pair->owner()) : std::nullopt;
 }
 
+bool Device::is_to_this_port() const {
+  const wire::NetworkHeaders& network = parsed_.network;
+  if (network.local) [[unlikely]]
+    return wire::has_lid(lids_.base, lids_.lmc, network.local->destination);
+  return network.destination_mac == config_.mac;
+}
+
 bool Device::is_for_this_device() const {
-  if (parsed_.network.destination_mac == config_.mac) return true;
+  if (is_to_this_port()) return true;
   return wire::is_multicast(parsed_.network.destination) &&
          !multicast_groups_.members(parsed_.network.destination).empty();
 }
@@ -242,8 +268,9 @@ void Device::arrive_beside_connections(const wire::Frame& frame, QueuePairContex
   count_group(frame);
   const wire::NetworkHeaders& network = parsed_.network;
   if (wire::is_multicast(network.destination)) return arrive_for_group(frame);
+  const bool without_gids = network.local && !network.local->with_grh;
   const bool ours =
-      network.destination_mac == config_.mac && has(network.destination, wire::vlan_of(network.vlan_tag));
+      is_to_this_port() && (without_gids || has(network.destination, wire::vlan_of(network.vlan_tag)));
   if (!ours || (queue_pair != nullptr && !queue_pair->takes_datagrams())) {
     ++port_counters_.wrong_address;
     return;
@@ -275,7 +302,7 @@ ManagementReceiver* Device::management_receiver() const {
 // device.
 void Device::arrive_for_group(const wire::Frame& frame) {
   const wire::NetworkHeaders& network = parsed_.network;
-  if (network.destination_mac != wire::multicast_mac(network.destination)) {
+  if (!is_group_address(network)) {
     ++port_counters_.wrong_address;
     return;
   }
@@ -292,14 +319,16 @@ void Device::arrive_for_group(const wire::Frame& frame) {
   }
   transport::InboundPacket packet = inbound_packet(parsed_);
   if (!prepare_datagram(frame, packet)) return;
-  const bool from_here = network.source_mac == config_.mac;
+  const bool from_here = network.local ? wire::has_lid(lids_.base, lids_.lmc, network.local->source)
+                                       : network.source_mac == config_.mac;
   for (QueuePairContext* const member : members) {
     const bool is_own = from_here && member->qpn() == parsed_.transport.deth.source;
     if (!is_own || !member->blocks_own_multicast()) member->receive_datagram(packet);
   }
 }
 
-// Copies the GRH to where it stays. IPv6's GRH is the packet's own header; IPv4's is the last 20 of the 40
+// Copies the GRH to where it stays; without one the 40 bytes are there all the same (IBTA 11.4.1.2), all zero
+// here. IPv6's GRH is the packet's own header; IPv4's is the last 20 of the 40
 // bytes (IBTA A17.4.5.2). False if there is no room: the packet counts as lost.
 bool Device::prepare_datagram(const wire::Frame& frame, transport::InboundPacket& packet) {
   std::byte* const grh = round_.filling().arena->take(transport::kGrhBytes);
@@ -307,11 +336,16 @@ bool Device::prepare_datagram(const wire::Frame& frame, transport::InboundPacket
     ++port_counters_.buffer_overruns;
     return false;
   }
-  const std::size_t header = wire::uses_ipv4(parsed_.network) ? wire::kIpv4Bytes : transport::kGrhBytes;
   std::memset(grh, 0, transport::kGrhBytes);
+  packet.grh = {grh, transport::kGrhBytes};
+  if (const auto& local = parsed_.network.local) {
+    packet.local_route = local_route_of(*local, lids_);
+    if (local->with_grh) std::memcpy(grh, frame.headers.data() + kLocalRouteBytes, transport::kGrhBytes);
+    return true;
+  }
+  const std::size_t header = wire::uses_ipv4(parsed_.network) ? wire::kIpv4Bytes : transport::kGrhBytes;
   const std::byte* const ip = frame.headers.data() + wire::ethernet_header_size(frame.headers.data());
   std::memcpy(grh + transport::kGrhBytes - header, ip, header);
-  packet.grh = {grh, transport::kGrhBytes};
   return true;
 }
 

@@ -50,6 +50,10 @@ class Device final : private link::FrameReceiver, private Ingress {
   DeviceEvents& events() { return events_; }
   // Sets its addresses, except in existing connections; zeros are empty entries. Raises gid_change.
   void set_gids(const std::vector<LocalGid>& gids);
+  // Sets the LIDs of an InfiniBand port, except in existing connections.
+  void set_lids(const LocalLids& lids) { lids_ = lids; }
+  // The reference stays valid as long as the device.
+  const LocalLids& lids() const { return lids_; }
   // Returns the rule's number, for `remove_steering_rule`. Allocates.
   std::uint32_t add_steering_rule(const SteeringRule& rule);
   void remove_steering_rule(std::uint32_t number) { steering_.remove({&number, 1}); }
@@ -84,6 +88,7 @@ class Device final : private link::FrameReceiver, private Ingress {
   bool steer(const wire::Frame& frame, const link::PacketOrigin& origin, wire::ParseError parsed);
   std::optional<PacketOwner> owner() const;
   bool is_for_this_device() const;
+  bool is_to_this_port() const;
   std::span<std::byte> copy_whole(const wire::Frame& frame);
   bool has_sent(PacketOwner owner, const link::PacketOrigin& origin) const;
   void give_whole(const wire::Frame& frame, const link::PacketOrigin& origin, const FrameHeaders& headers);
@@ -95,6 +100,7 @@ class Device final : private link::FrameReceiver, private Ingress {
   bool prepare_datagram(const wire::Frame& frame, transport::InboundPacket& packet);
 
   DeviceConfig config_;
+  LocalLids lids_;
   Round& round_;
   DeviceEvents events_;
   memory::MemoryTable memory_table_;

@@ -22,7 +22,7 @@ struct WayBack {
 std::optional<WayBack> way_back(const link::PacketAtLink& packet, const PacketView& view) {
   WayBack way{{}, packet.origin.queue_pair};
   wire::NetworkExtent extent;
-  const auto error = wire::parse_network(packet.frame.headers, packet.frame.size(), way.network, extent);
+  const auto error = wire::parse_network(packet.frame, way.network, extent);
   if (error != wire::ParseError::none) return {};
   if (way.queue_pair == link::kUnknownQpn) {
     const auto connection = packet.receiver.connection_of(view.bth.destination);
@@ -31,6 +31,7 @@ std::optional<WayBack> way_back(const link::PacketAtLink& packet, const PacketVi
   }
   std::swap(way.network.destination_mac, way.network.source_mac);
   std::swap(way.network.destination, way.network.source);
+  if (way.network.local) std::swap(way.network.local->destination, way.network.local->source);
   return way;
 }
 

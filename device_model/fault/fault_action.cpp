@@ -40,7 +40,7 @@ void add_flips(const FaultRule& rule, const link::PacketAtLink& packet, const Pa
 
 // What the link's mark will do, by the packet's ECN field as it is now.
 std::string_view mark_remark(const link::PacketAtLink& packet) {
-  switch (link::ecn(packet.frame.headers)) {
+  switch (link::ecn(packet.frame)) {
     case link::Ecn::not_capable:
       return "not marked congestion experienced, the sender has not set ECT";
     case link::Ecn::capable:

@@ -20,11 +20,12 @@ PacketFilter::~PacketFilter() {
   if (!any_) pcap_freecode(&program_);
 }
 
-bool PacketFilter::matches(std::span<const std::byte> headers, std::size_t frame_bytes) const {
+bool PacketFilter::matches(std::span<const std::byte> headers, const wire::Frame& frame) const {
   if (any_) return true;
+  if (frame.link_layer != wire::LinkLayer::ethernet) return false;
   pcap_pkthdr lengths{};
   lengths.caplen = static_cast<bpf_u_int32>(headers.size());
-  lengths.len = static_cast<bpf_u_int32>(frame_bytes);
+  lengths.len = static_cast<bpf_u_int32>(frame.size());
   return pcap_offline_filter(&program_, &lengths, reinterpret_cast<const unsigned char*>(headers.data())) !=
          0;
 }

@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "wire/frame.hpp"
+
 namespace urnic::fault {
 
 class PacketFilter {
@@ -17,9 +19,9 @@ class PacketFilter {
   PacketFilter(const PacketFilter&) = delete;
   PacketFilter& operator=(const PacketFilter&) = delete;
 
-  // `headers` are the first bytes of a frame of `frame_bytes`. An expression that reads behind them does not
-  // match.
-  bool matches(std::span<const std::byte> headers, std::size_t frame_bytes) const;
+  // `headers` are the first bytes of `frame`. An expression that reads behind them does not match, and none
+  // matches a packet of InfiniBand.
+  bool matches(std::span<const std::byte> headers, const wire::Frame& frame) const;
 
  private:
   bpf_program program_{};

@@ -4,6 +4,7 @@
 
 #include "device_model/link/port.hpp"
 #include "wire/byte_order.hpp"
+#include "wire/infiniband/route_codec.hpp"
 #include "wire/network_codec.hpp"
 #include "wire/transport_codec.hpp"
 
@@ -23,18 +24,24 @@ bool is_roce(std::span<const std::byte> frame, std::size_t ip, bool ipv4) {
   return frame[protocol] == kUdp && wire::load_be16(frame.data() + udp + 2) == wire::kRocePort;
 }
 
+std::optional<std::size_t> bth_of_frame(std::span<const std::byte> frame) {
+  if (frame.size() < wire::kEthernetBytes) return {};
+  const std::size_t ip = wire::ethernet_header_size(frame.data());
+  if (frame.size() < ip) return {};
+  const bool ipv4 = frame[ip - 2] == std::byte{0x08};
+  if (!is_roce(frame, ip, ipv4)) return {};
+  return ip + (ipv4 ? wire::kIpv4Bytes : wire::kIpv6Bytes) + wire::kUdpBytes;
+}
+
 }  // namespace
 
 std::optional<PacketView> look_at(const link::PacketAtLink& packet) {
   const auto bytes = packet.frame.headers;  // a changed frame lies in one piece, all of it here
-  if (bytes.size() < wire::kEthernetBytes) return {};
-  const std::size_t ip = wire::ethernet_header_size(bytes.data());
-  if (bytes.size() < ip) return {};
-  const bool ipv4 = bytes[ip - 2] == std::byte{0x08};
-  if (!is_roce(bytes, ip, ipv4)) return {};
+  const bool is_infiniband = packet.frame.link_layer == wire::LinkLayer::infiniband;
+  const auto bth_at = is_infiniband ? wire::infiniband::transport_offset(bytes) : bth_of_frame(bytes);
+  if (!bth_at || bytes.size() < *bth_at + wire::kBthBytes) return {};
   PacketView view;
-  view.bth_at = ip + (ipv4 ? wire::kIpv4Bytes : wire::kIpv6Bytes) + wire::kUdpBytes;
-  if (bytes.size() < view.bth_at + wire::kBthBytes) return {};
+  view.bth_at = *bth_at;
   wire::parse_bth(bytes.data() + view.bth_at, view.bth);
   const std::size_t header_bytes = view.bth_at + wire::transport_header_size(view.bth.opcode);
   view.headers = bytes.first(std::min(bytes.size(), header_bytes));

@@ -66,7 +66,7 @@ bool RuleMatcher::conditions_hold(const link::PacketAtLink& packet, const Packet
   if (match_.qp && *match_.qp != view.queue_pair) return false;
   if (match_.qp_ordinal != 0 && match_.qp_ordinal != view.ordinal) return false;
   if (match_.opcodes.any() && !match_.opcodes[view.bth.opcode.value]) return false;
-  return psn_matches(packet, view) && filter_.matches(view.headers, packet.frame.size());
+  return psn_matches(packet, view) && filter_.matches(view.headers, packet.frame);
 }
 
 bool RuleMatcher::takes(const link::PacketAtLink& packet, const PacketView& view) {

@@ -29,6 +29,7 @@ std::optional<PolledCompletion> CompletionQueueEnd::poll() {
                                 .byte_length = entry.byte_length,
                                 .immediate_or_rkey = entry.immediate_or_rkey,
                                 .source_qpn = entry.source_qpn,
+                                .error_or_route = entry.error_or_route,
                                 .inline_data = std::to_array(entry.inline_data)};
   indices.consumer.store(++consumer, std::memory_order_release);
   return polled;

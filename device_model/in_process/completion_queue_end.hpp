@@ -23,6 +23,7 @@ struct PolledCompletion {
   std::uint32_t byte_length = 0;
   std::uint32_t immediate_or_rkey = 0;
   std::uint32_t source_qpn = 0;
+  std::uint32_t error_or_route = 0;
   std::array<std::uint8_t, abi::kCqeInlineBytes> inline_data{};
 };
 

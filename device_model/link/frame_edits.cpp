@@ -39,9 +39,15 @@ unsigned ecn_shift(std::span<const std::byte> headers, std::size_t ip) {
   return word_at(headers, ip - 2) == kTypeIpv4 ? 0 : 4;
 }
 
+wire::Frame as_frame(const EditedFrame& frame) {
+  return {.headers = frame.bytes, .payload = {}, .trailer = {}, .link_layer = frame.link_layer};
+}
+
 }  // namespace
 
-Ecn ecn(std::span<const std::byte> headers) {
+Ecn ecn(const wire::Frame& frame) {
+  const auto headers = frame.headers;
+  if (frame.link_layer == wire::LinkLayer::infiniband) return Ecn::not_capable;
   if (headers.size() < wire::kEthernetBytes + wire::kIpv4Bytes) return Ecn::not_capable;
   const std::size_t ip = wire::ethernet_header_size(headers.data());
   const std::uint16_t ether_type = word_at(headers, ip - 2);
@@ -52,15 +58,16 @@ Ecn ecn(std::span<const std::byte> headers) {
   return bits == kCongestionExperienced ? Ecn::experienced : Ecn::capable;
 }
 
-Ecn mark_congestion(std::span<std::byte> frame) {
-  const Ecn before = ecn(frame);
+Ecn mark_congestion(const EditedFrame& frame) {
+  const Ecn before = ecn(as_frame(frame));
   if (before != Ecn::capable) return before;
-  const std::size_t ip = wire::ethernet_header_size(frame.data());
-  const std::uint16_t word = word_at(frame, ip);
-  frame[ip + kTrafficClass] |= std::byte{kCongestionExperienced} << ecn_shift(frame, ip);
-  if (word_at(frame, ip - 2) == kTypeIpv4) {
-    put_word(frame, ip + kIpv4Checksum,
-             updated(word_at(frame, ip + kIpv4Checksum), word, word_at(frame, ip)));
+  const auto bytes = frame.bytes;
+  const std::size_t ip = wire::ethernet_header_size(bytes.data());
+  const std::uint16_t word = word_at(bytes, ip);
+  bytes[ip + kTrafficClass] |= std::byte{kCongestionExperienced} << ecn_shift(bytes, ip);
+  if (word_at(bytes, ip - 2) == kTypeIpv4) {
+    put_word(bytes, ip + kIpv4Checksum,
+             updated(word_at(bytes, ip + kIpv4Checksum), word, word_at(bytes, ip)));
   }
   return before;
 }
@@ -69,32 +76,38 @@ void flip_bit(std::span<std::byte> frame, std::size_t bit) {
   if (bit / 8 < frame.size()) frame[bit / 8] ^= static_cast<std::byte>(0x80u >> (bit % 8));
 }
 
-std::size_t corrupt_somewhere(std::span<std::byte> frame, std::uint64_t random) {
-  if (frame.size() <= wire::kEthernetBytes) return 0;
-  const std::size_t ethernet = wire::ethernet_header_size(frame.data());
-  if (frame.size() <= ethernet) return 0;
-  const std::size_t bit = ethernet * 8 + random % ((frame.size() - ethernet) * 8);
-  flip_bit(frame, bit);
+std::size_t corrupt_somewhere(const EditedFrame& frame, std::uint64_t random) {
+  const std::size_t bytes = frame.bytes.size();
+  std::size_t spared = 0;
+  if (frame.link_layer == wire::LinkLayer::ethernet) {
+    if (bytes <= wire::kEthernetBytes) return 0;
+    spared = wire::ethernet_header_size(frame.bytes.data());
+  }
+  if (bytes <= spared) return 0;
+  const std::size_t bit = spared * 8 + random % ((bytes - spared) * 8);
+  flip_bit(frame.bytes, bit);
   return bit;
 }
 
-std::optional<std::size_t> bth_offset(std::span<const std::byte> frame) {
+std::optional<std::size_t> bth_offset(const EditedFrame& frame) {
   wire::NetworkHeaders network;
   wire::NetworkExtent extent;
-  const auto headers = frame.first(std::min(frame.size(), wire::kMaxHeaderBytes));
-  if (wire::parse_network(headers, frame.size(), network, extent) != wire::ParseError::none) return {};
-  if (extent.header_bytes + wire::kBthBytes + wire::kIcrcBytes > frame.size()) return {};
+  if (wire::parse_network(as_frame(frame), network, extent) != wire::ParseError::none) return {};
+  if (extent.header_bytes + wire::kBthBytes + wire::kIcrcBytes > frame.bytes.size()) return {};
   return extent.header_bytes;
 }
 
-void refresh_icrc(std::span<std::byte> frame) {
+void refresh_icrc(const EditedFrame& frame) {
   const auto bth = bth_offset(frame);
   if (!bth) return;
-  const std::size_t covered = frame.size() - wire::kIcrcBytes;
+  const auto covered = frame.bytes.first(frame.bytes.size() - wire::kIcrcBytes);
+  const auto icrc = frame.bytes.last(wire::kIcrcBytes);
   const std::size_t headers = *bth + wire::kBthBytes;
-  const std::uint32_t icrc = wire::icrc(frame.first(headers), frame.subspan(headers, covered - headers), {});
-  for (std::size_t i = 0; i < wire::kIcrcBytes; ++i)
-    frame[covered + i] = static_cast<std::byte>(icrc >> (8 * i));
+  wire::pay_icrc({.headers = covered.first(headers),
+                  .payload = covered.subspan(headers),
+                  .trailer = icrc,
+                  .owed_icrc = icrc.data(),
+                  .link_layer = frame.link_layer});
 }
 
 }  // namespace urnic::link

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "device_model/link/frame_edits.hpp"
 #include "device_model/link/packet_identity.hpp"
 #include "device_model/link/remarks.hpp"
 #include "wire/ethernet.hpp"
@@ -23,20 +24,24 @@ class SwitchPort;
 inline constexpr std::size_t kSlotBytes =
     wire::kMaxHeaderBytes + wire::kMaxPayloadBytes + wire::kMaxTrailerBytes + wire::kVlanTagBytes;
 
-// A contiguous frame, with its origin and its place on the way.
+// A frame in one piece, with its origin and its place on the way.
 struct PooledFrame {
   PacketOrigin origin;
   SwitchPort* from;
   SwitchPort* to;
   LinkChannel* channel;  // the channel that carries it
   std::uint32_t size;
+  wire::LinkLayer link_layer;
   Remarks remarks;
   std::array<std::byte, kSlotBytes> bytes;
 
   std::span<std::byte> whole() { return std::span(bytes).first(size); }
+  EditedFrame edited() { return {whole(), link_layer}; }
+  wire::Frame frame() { return {.headers = whole(), .payload = {}, .trailer = {}, .link_layer = link_layer}; }
   // Copies `frame`, of at most kSlotBytes.
   void copy(const wire::Frame& frame) {
     size = static_cast<std::uint32_t>(frame.size());
+    link_layer = frame.link_layer;
     wire::copy_whole(frame, bytes.data());
   }
 };

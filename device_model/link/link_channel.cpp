@@ -205,8 +205,8 @@ void LinkChannel::remark_chance(FrameInFlight& flight, const Passage& passage) {
         .add(" ns more by jitter");
 }
 
-void LinkChannel::mark(FrameInFlight& flight, std::span<std::byte> frame, const Verdict& verdict) {
-  const Ecn before = mark_congestion(frame);
+void LinkChannel::mark(FrameInFlight& flight, const Verdict& verdict) {
+  const Ecn before = mark_congestion(flight.slot->edited());
   counters_.not_ecn_capable += before == Ecn::not_capable;
   if (before != Ecn::capable) return;
   // A packet is marked once. The fault plan acts first and has added its own remark.
@@ -218,20 +218,20 @@ void LinkChannel::mark(FrameInFlight& flight, std::span<std::byte> frame, const 
 bool LinkChannel::take_slot(FrameInFlight& flight) {
   PooledFrame* const slot = in_flight_.copy(flight.frame, *flight.from);
   if (slot == nullptr) return false;
-  flight.frame = {slot->whole(), {}, {}};
+  flight.frame = slot->frame();
   flight.slot = slot;
   return true;
 }
 
 // Changes the copy in the slot of `flight`.
 void LinkChannel::edit(FrameInFlight& flight, const Verdict& verdict, const Passage& passage) {
-  const auto frame = flight.slot->whole();
-  for (std::size_t i = 0; i < verdict.flips_before_count; ++i) flip_bit(frame, verdict.flips_before[i]);
-  if (verdict.flips_before_count != 0) refresh_icrc(frame);
-  for (std::size_t i = 0; i < verdict.flips_after_count; ++i) flip_bit(frame, verdict.flips_after[i]);
-  if (passage.congestion || verdict.congestion) mark(flight, frame, verdict);
+  const auto bytes = flight.slot->whole();
+  for (std::size_t i = 0; i < verdict.flips_before_count; ++i) flip_bit(bytes, verdict.flips_before[i]);
+  if (verdict.flips_before_count != 0) refresh_icrc(flight.slot->edited());
+  for (std::size_t i = 0; i < verdict.flips_after_count; ++i) flip_bit(bytes, verdict.flips_after[i]);
+  if (passage.congestion || verdict.congestion) mark(flight, verdict);
   if (passage.corrupted) {
-    const std::size_t bit = corrupt_somewhere(frame, passage.corruption);
+    const std::size_t bit = corrupt_somewhere(flight.slot->edited(), passage.corruption);
     remark(flight).add("bit ").add(bit).add(" inverted by chance");
   }
 }
@@ -280,7 +280,7 @@ void LinkChannel::depart(PooledFrame* frame, transport::Time due) {
 
 void LinkChannel::leave(PooledFrame& frame, transport::Time due) {
   --under_way_;
-  FrameInFlight flight({frame.whole(), {}, {}}, frame.origin, frame.from, frame.to);
+  FrameInFlight flight(frame.frame(), frame.origin, frame.from, frame.to);
   flight.slot = &frame;
   flight.remarks = frame.remarks;
   if (link_.up(due)) {

@@ -57,7 +57,7 @@ class LinkChannel {
   void remark_chance(FrameInFlight& flight, const Passage& passage);
   static void apply_verdict(const Verdict& verdict, transport::Time now, Passage& passage);
   void count(const Verdict& verdict, const Passage& passage);
-  void mark(FrameInFlight& flight, std::span<std::byte> frame, const Verdict& verdict);
+  void mark(FrameInFlight& flight, const Verdict& verdict);
   bool take_slot(FrameInFlight& flight);
   void edit(FrameInFlight& flight, const Verdict& verdict, const Passage& passage);
   void hand_on_copies(FrameInFlight& flight, std::uint32_t copies, transport::Time now);

@@ -51,11 +51,11 @@ class Port {
   virtual void transmit(const wire::Frame& frame, const PacketOrigin& origin, transport::Time now) = 0;
   virtual bool up(transport::Time now) const = 0;
 
-  // A frame for `to` with a payload of at least so many bytes that is transmitted now is given to a device's
+  // A frame on `path` with a payload of at least so many bytes that is transmitted now is given to a device's
   // receiver at once, if it is not lost, and until then nobody but that receiver reads its payload; or a
   // capture that is cut reads its first bytes and not its ICRC. Holds until settings of links, captures or
   // faults change.
-  virtual std::size_t in_place_from(const wire::MacAddress& /*to*/) const { return kNeverInPlace; }
+  virtual std::size_t in_place_from(const wire::NetworkHeaders& /*path*/) const { return kNeverInPlace; }
 
   // How many bytes the device may send at `now` without its line falling behind; at least `least` when the
   // line is idle. A device that asks first never overruns its own link.

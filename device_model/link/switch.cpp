@@ -33,7 +33,7 @@ bool is_group_frame(const wire::Frame& frame) {
 
 bool is_in_one_piece(const wire::Frame& frame) { return frame.payload.empty() && frame.trailer.empty(); }
 
-// The source address of a frame that a fault made; the frame is long enough.
+// The source address of an Ethernet frame that a fault made; the frame is long enough.
 wire::MacAddress source_of(std::span<const std::byte> frame) {
   wire::MacAddress address;
   std::memcpy(address.bytes.data(), frame.data() + kAddressBytes, kAddressBytes);
@@ -59,9 +59,9 @@ void SwitchPort::transmit(const wire::Frame& frame, const PacketOrigin& origin, 
   frame_switch_.forward(*this, frame, origin, now);
 }
 
-std::size_t SwitchPort::in_place_from(const wire::MacAddress& to) const {
+std::size_t SwitchPort::in_place_from(const wire::NetworkHeaders& path) const {
   if (far_end != nullptr || !passes_unread(Direction::transmit)) return kNeverInPlace;
-  return frame_switch_.in_place_from(to);
+  return frame_switch_.in_place_from(*this, path);
 }
 
 std::size_t SwitchPort::room(transport::Time now, std::size_t least) const {
@@ -99,8 +99,14 @@ SwitchPort* Switch::port_of(std::uint64_t address) const {
 }
 
 // A payload that is longer than what observers read of the frame is not read up to its ICRC by any.
-std::size_t Switch::in_place_from(const wire::MacAddress& to) const {
-  const SwitchPort* const port = port_of(packed(to));
+std::size_t Switch::in_place_from(const SwitchPort& from, const wire::NetworkHeaders& path) const {
+  const SwitchPort* port = nullptr;
+  if (path.local) {
+    const LidRoutes::Way way = lid_routes_.find(from.number, path.local->destination);
+    if (way.device < ports_.size()) port = ports_[way.device].get();
+  } else {
+    port = port_of(packed(path.destination_mac));
+  }
   const bool unread = port != nullptr && port->trunk == nullptr && port->outside == nullptr &&
                       port->takes_owed_icrc && port->passes_unread(Direction::receive);
   return unread ? observed_bytes_ : kNeverInPlace;
@@ -265,6 +271,8 @@ void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOri
   if (from.enters_here) return enter_from_outside(from, frame, origin, now);
   if (!observers_.empty())
     observe({frame, origin, CapturePoint::before_link, from.device, Direction::transmit, {}});
+  if (frame.link_layer == wire::LinkLayer::infiniband) [[unlikely]]
+    return forward_by_lid(from, frame, origin, now);
   SwitchPort* to = from.far_end != nullptr ? from.far_end : port_for(frame);
   if (to == nullptr && !is_group_frame(frame)) {
     to = lan_;
@@ -277,13 +285,15 @@ void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOri
       return from.link->channel(Direction::transmit).enter(flight, now);
     return flood(flight, now);
   }
-  if (to == nullptr) {
-    if (!observers_.empty())
-      observe({frame, origin, CapturePoint::dropped, from.device, Direction::transmit,
-               "switch: no port has the destination address"});
-    return;
-  }
+  if (to == nullptr)
+    return drop_at_sender(from, frame, origin, "switch: no port has the destination address");
   forward_to(*to, from, frame, origin, now);
+}
+
+void Switch::drop_at_sender(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
+                            std::string_view remarks) const {
+  if (!observers_.empty())
+    observe({frame, origin, CapturePoint::dropped, from.device, Direction::transmit, remarks});
 }
 
 // Observers see it under the name of the device that it goes to, before that device's link.
@@ -309,6 +319,7 @@ void Switch::enter_from_outside(SwitchPort& from, const wire::Frame& frame, cons
 
 // For a frame whose destination address no port has.
 bool Switch::goes_to_many(const wire::Frame& frame) const {
+  if (frame.link_layer == wire::LinkLayer::infiniband) return is_to_lid_of_group(frame);
   if (is_group_frame(frame)) return true;
   return frame.headers.size() >= kAddressBytes && is_in_one_piece(frame) && port_for(frame) == nullptr;
 }
@@ -331,18 +342,7 @@ void Switch::flood(const FrameInFlight& flight, transport::Time now) {
   const bool to_group = is_group_frame(flight.frame);
   for (const auto& port : ports_) {
     if (port->isolated || (!to_group && port.get() == flight.from)) continue;
-    if (!port->is_impaired(Direction::receive) && port->trunk == nullptr) {
-      arrive(flight.frame, flight.origin, *port, flight.remarks.view());
-      continue;
-    }
-    FrameInFlight copy(flight);
-    copy.slot = nullptr;  // other copies need its bytes, too
-    copy.to = port.get();
-    if (port->trunk != nullptr) {
-      put_on_trunk(copy, *port, Onward::through_link, now);
-    } else {
-      port->link->channel(Direction::receive).enter(copy, now);
-    }
+    copy_to(*port, flight, now);
   }
   for (const auto& end : outer_ends_)
     if (end->enters_here && end.get() != lan_ && end.get() != flight.from)
@@ -355,10 +355,22 @@ void Switch::flood(const FrameInFlight& flight, transport::Time now) {
   put_on_trunk(copy, *lan_, Onward::through_link, now);
 }
 
+void Switch::copy_to(SwitchPort& port, const FrameInFlight& flight, transport::Time now) {
+  if (!port.is_impaired(Direction::receive) && port.trunk == nullptr)
+    return arrive(flight.frame, flight.origin, port, flight.remarks.view());
+  FrameInFlight copy(flight);
+  copy.slot = nullptr;  // other copies need its bytes, too
+  copy.to = &port;
+  if (port.trunk != nullptr) return put_on_trunk(copy, port, Onward::through_link, now);
+  port.link->channel(Direction::receive).enter(copy, now);
+}
+
 void Switch::hand_on(FrameInFlight& flight, Direction passed, transport::Time now) {
   SwitchPort& to = *flight.to;
   if (passed == Direction::transmit) {
-    if (flight.to == flight.from && goes_to_many(flight.frame)) return flood(flight, now);
+    if (flight.to == flight.from && goes_to_many(flight.frame))
+      return flight.frame.link_layer == wire::LinkLayer::infiniband ? copy_to_members(flight, now)
+                                                                    : flood(flight, now);
     if (to.trunk != nullptr) return put_on_trunk(flight, to, Onward::through_link, now);
     if (to.is_impaired(Direction::receive)) return to.link->channel(Direction::receive).enter(flight, now);
   }
@@ -382,9 +394,11 @@ void Switch::dropped(const FrameInFlight& flight, std::string_view device, Direc
 
 void Switch::answer(const FrameInFlight& flight, std::span<const std::byte> frame, wire::Qpn by,
                     transport::Time now) {
-  FrameInFlight answer({frame, {}, {}}, flight.origin, flight.to, flight.from);
+  const wire::LinkLayer link_layer = flight.frame.link_layer;
+  FrameInFlight answer({.headers = frame, .payload = {}, .trailer = {}, .link_layer = link_layer},
+                       flight.origin, flight.to, flight.from);
   answer.origin.queue_pair = by;
-  answer.origin.device = source_of(frame);
+  answer.origin.device = link_layer == wire::LinkLayer::ethernet ? source_of(frame) : wire::MacAddress{};
   answer.origin.selective_acks = transport::SelectiveAcks::unknown;
   answer.remarks.add("made by a fault: ").add(flight.remarks.view());
   SwitchPort& to = *answer.to;
@@ -395,7 +409,7 @@ void Switch::answer(const FrameInFlight& flight, std::span<const std::byte> fram
     return dropped(answer, to.device, Direction::receive);
   }
   in_flight_.retire(slot);
-  arrive({slot->whole(), {}, {}}, answer.origin, to, answer.remarks.view());
+  arrive(slot->frame(), answer.origin, to, answer.remarks.view());
 }
 
 void Switch::link_changed(std::uint32_t port, bool up) { ports_[port]->receiver.link_changed(up); }

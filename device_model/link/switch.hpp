@@ -1,5 +1,5 @@
-// The built-in switch: forwards frames between attached ports by destination MAC address, over each port's
-// link. Each engine has its own switch; trunks connect the switches.
+// The built-in switch: forwards frames between attached ports by destination MAC address, and packets of
+// InfiniBand by LID, over each port's link. Each engine has its own switch; trunks connect the switches.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 
 #include "device_model/link/frame_in_flight.hpp"
 #include "device_model/link/frames_in_flight.hpp"
+#include "device_model/link/lid_routes.hpp"
 #include "device_model/link/link.hpp"
 #include "device_model/link/observation.hpp"
 #include "device_model/link/port.hpp"
@@ -66,6 +67,9 @@ class Switch final : public Uplink, private Forwarder {
   // From now on no frame of the other ports goes to port number `port`.
   void isolate(std::uint32_t port);
 
+  // Between the InfiniBand devices, all of which are attached to one engine's switch.
+  LidRoutes& lid_routes() { return lid_routes_; }
+
   // A frame arrives from another switch.
   void arrive_by_trunk(const Trunk::Passenger& passenger, transport::Time now);
 
@@ -82,7 +86,7 @@ class Switch final : public Uplink, private Forwarder {
   void remove_observer(FrameObserver& observer);
 
   // As Port::in_place_from, behind the sender's link.
-  std::size_t in_place_from(const wire::MacAddress& to) const;
+  std::size_t in_place_from(const SwitchPort& from, const wire::NetworkHeaders& path) const;
 
   Load deliver_due(transport::Time now, const Load& most) override;
   void release() override;
@@ -113,11 +117,18 @@ class Switch final : public Uplink, private Forwarder {
   };
 
   void forward(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin, transport::Time now);
+  static bool is_to_lid_of_group(const wire::Frame& packet);
+  void forward_by_lid(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
+                      transport::Time now);
+  void drop_at_sender(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
+                      std::string_view remarks) const;
   void enter_from_outside(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
                           transport::Time now);
   void forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
                   transport::Time now);
   void flood(const FrameInFlight& flight, transport::Time now);
+  void copy_to(SwitchPort& port, const FrameInFlight& flight, transport::Time now);
+  void copy_to_members(const FrameInFlight& flight, transport::Time now);
   bool goes_to_many(const wire::Frame& frame) const;
   SwitchPort* port_for(const wire::Frame& frame) const;
   SwitchPort& port_numbered(std::uint32_t number) const;
@@ -149,6 +160,7 @@ class Switch final : public Uplink, private Forwarder {
   std::vector<Link*> links_;
   std::vector<Trunk*> trunks_;
   std::vector<Route> routes_;
+  LidRoutes lid_routes_;
   std::vector<FrameObserver*> observers_;
   std::size_t observed_bytes_ = 0;  // the longest reach of them
   std::uint64_t unknown_destination_ = 0;

@@ -24,7 +24,7 @@ class SwitchPort final : public Port {
 
   void transmit(const wire::Frame& frame, const PacketOrigin& origin, transport::Time now) override;
   bool up(transport::Time now) const override { return link == nullptr || link->up(now); }
-  std::size_t in_place_from(const wire::MacAddress& to) const override;
+  std::size_t in_place_from(const wire::NetworkHeaders& path) const override;
   std::size_t room(transport::Time now, std::size_t least) const override;
   transport::Time room_at(std::size_t least) const override;
 

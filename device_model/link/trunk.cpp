@@ -42,6 +42,7 @@ bool Trunk::put(const FrameInFlight& flight, std::uint32_t from, std::uint32_t t
 
 void Trunk::load(Slot& slot, const wire::Frame& frame) {
   wire::pay_icrc(frame);
+  slot.passenger.frame.link_layer = frame.link_layer;
   const bool lent = lend(slot, frame.payload);
   const std::size_t copied = frame.size() - (lent ? frame.payload.size() : 0);
   const auto index = static_cast<std::size_t>(&slot - slots_.get());

@@ -200,6 +200,7 @@ Verdict answer(Nodes& nodes, PortPlace place, Smp& smp) {
   const bool is_set = method == Method::set;
   if (!passes_m_key(nodes[place.node].managed(place.port).info, smp, is_set)) return Verdict::refused;
   const auto status = answer_attribute({nodes, place, smp, is_set});
+  if (is_set) ++nodes[place.node].revision;
   smp.header.method = Method::get_response;
   smp.header.status = status.value_or(MadStatus::unsupported_method_and_attribute);
   smp.is_returning = smp.is_directed();

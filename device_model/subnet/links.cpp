@@ -12,6 +12,7 @@ void show(Nodes& nodes, PortPlace place, bool up) {
   Node& node = nodes[place.node];
   Port& port = node.ports[place.port];
   const PortState before = port.info.state;
+  ++node.revision;
   port.info.state = up ? PortState::initialize : PortState::down;
   if (!is_disabled(port)) port.info.physical_state = up ? PhysicalState::link_up : PhysicalState::polling;
   if (node.is_switch() && port.info.state != before) node.switch_info.port_state_change = true;

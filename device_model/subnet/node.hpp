@@ -50,6 +50,8 @@ struct Node {
   std::vector<Port> ports;  // by number; a channel adapter has no port 0
   // By LID; shorter than the capacity: the rest have no route.
   std::vector<std::uint8_t> linear;
+  // Counts changes of what is here, so that others see that there is something new.
+  std::uint32_t revision = 0;
   // By position and group, from LID 0xC000 on.
   std::map<std::pair<std::uint32_t, std::uint32_t>, wire::mad::SmpData> multicast;  // by position, block
 

@@ -59,6 +59,7 @@ struct InboundPacket {
   SelectiveAcks selective_acks = SelectiveAcks::no;
   // Datagrams: the global route header to place in front of the payload; valid as long as the payload.
   std::span<const std::byte> grh = {};
+  LocalRoute local_route = {};    // datagrams of InfiniBand
   std::uint16_t source_port = 0;  // UDP; means something in packets from outside of this process only
   FrameFacts facts = {};          // of a raw packet
 

@@ -174,6 +174,13 @@ constexpr CompletionOpcode completion_opcode(WorkOpcode opcode) {
   return CompletionOpcode::send;
 }
 
+// What a datagram's completion says of the way that it came in an InfiniBand subnet; all 0 on Ethernet.
+struct LocalRoute {
+  std::uint16_t source_lid = 0;
+  std::uint8_t service_level = 0;
+  std::uint8_t path_bits = 0;  // of the LID that it was sent to
+};
+
 struct Completion {
   wire::Qpn qpn;
   std::uint32_t wqe_index = 0;
@@ -192,6 +199,7 @@ struct Completion {
   bool solicited =
       false;         // the incoming message asked for an event, or the completion is an error (IBTA 11.4.2.2)
   FrameFacts facts;  // of a received raw packet
+  LocalRoute local_route;  // of a received datagram
   // The received message, if it travels in the completion (Host::completion_room). Valid as a packet's
   // payload.
   std::span<const std::byte> data;

@@ -19,11 +19,25 @@ bool is_pcapng(const CaptureRequest& request) {
   return request.pcapng || std::filesystem::path(request.file).extension() == ".pcapng";
 }
 
-std::unique_ptr<capture::FrameFile> create(const CaptureRequest& request) {
+// A classic file has packets of one kind.
+capture::LinkType only_type(const CaptureRequest& request,
+                            const std::vector<capture::Interface>& interfaces) {
+  const capture::LinkType first = interfaces.front().link_type;
+  for (const capture::Interface& each : interfaces)
+    if (each.link_type != first)
+      throw Failure(
+          fmt::format("{}: a pcap file does not hold both Ethernet frames and packets of InfiniBand; ask for "
+                      "one device, or name the file .pcapng",
+                      request.file));
+  return first;
+}
+
+std::unique_ptr<capture::FrameFile> create(const CaptureRequest& request,
+                                           const std::vector<capture::Interface>& interfaces) {
   const auto snaplen = static_cast<std::uint32_t>(request.snaplen);
   if (is_pcapng(request))
     return std::make_unique<capture::PcapngFile>(request.file, "urnic " URNIC_VERSION, snaplen);
-  return std::make_unique<capture::PcapFile>(request.file, snaplen);
+  return std::make_unique<capture::PcapFile>(request.file, snaplen, only_type(request, interfaces));
 }
 
 // A classic file holds each packet once, since it cannot say at which capture point a packet was seen.
@@ -44,8 +58,8 @@ std::vector<std::string> points_for(const CaptureRequest& request) {
 
 CaptureFile::CaptureFile(AdminClient client, const CaptureRequest& request) {
   const std::vector<std::string> points = points_for(request);
-  file_ = create(request);
   capture_ = std::make_unique<RunningCapture>(std::move(client), points, request.device, request.snaplen);
+  file_ = create(request, capture_->interfaces());
   file_->describe_interfaces(capture_->interfaces());
 }
 

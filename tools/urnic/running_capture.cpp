@@ -12,8 +12,10 @@ std::vector<capture::Interface> interfaces_in(const nlohmann::json& answer) {
   std::vector<capture::Interface> interfaces;
   for (const auto& interface : answer.at("interfaces")) {
     const auto device = interface.at("device").get<std::string>();
+    const bool is_infiniband = interface.at("link_layer").get<std::string>() == "infiniband";
     interfaces.push_back({fmt::format("{}/{}", device, interface.at("point").get<std::string>()),
-                          fmt::format("{}: {}", device, interface.at("description").get<std::string>())});
+                          fmt::format("{}: {}", device, interface.at("description").get<std::string>()),
+                          is_infiniband ? capture::LinkType::erf : capture::LinkType::ethernet});
   }
   return interfaces;
 }

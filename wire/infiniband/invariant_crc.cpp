@@ -30,14 +30,16 @@ void mask(std::byte* headers, bool has_global_route) {
 
 }  // namespace
 
-std::uint32_t invariant_crc(std::span<const std::byte> headers, std::span<const std::byte> payload) {
+std::uint32_t invariant_crc(std::span<const std::byte> headers, std::span<const std::byte> payload,
+                            std::span<const std::byte> pad) {
   const bool has_global_route = decode_local_route(headers.data()).next == NextHeader::global;
   std::array<std::byte, kMostMasked> masked;
   const std::size_t routes = kLocalRouteBytes + (has_global_route ? kGlobalRouteBytes : 0);
   const std::size_t bytes = routes + kBthBytes;
   std::copy_n(headers.begin(), bytes, masked.begin());
   mask(masked.data(), has_global_route);
-  return crc32(crc32(crc32(0, std::span(masked).first(bytes)), headers.subspan(bytes)), payload);
+  const std::uint32_t routes_and_bth = crc32(0, std::span(masked).first(bytes));
+  return crc32(crc32(crc32(routes_and_bth, headers.subspan(bytes)), payload), pad);
 }
 
 }  // namespace urnic::wire::infiniband

@@ -8,8 +8,9 @@
 
 namespace urnic::wire::infiniband {
 
-// `headers` begins with the LRH and ends with or behind the BTH; `payload` is what follows, up to the ICRC.
-// Returns a host integer; on the wire its least significant byte comes first.
-std::uint32_t invariant_crc(std::span<const std::byte> headers, std::span<const std::byte> payload);
+// `headers` begins with the LRH and ends with or behind the BTH; `payload` and `pad` are what follows, up to
+// the ICRC. Returns a host integer; on the wire its least significant byte comes first.
+std::uint32_t invariant_crc(std::span<const std::byte> headers, std::span<const std::byte> payload,
+                            std::span<const std::byte> pad);
 
 }  // namespace urnic::wire::infiniband

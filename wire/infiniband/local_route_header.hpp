@@ -1,23 +1,14 @@
 // The local route header (LRH): how a packet finds its way in one subnet (IBTA chapter 7).
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
+
+#include "wire/local_identifier.hpp"
 
 namespace urnic::wire::infiniband {
 
 inline constexpr std::size_t kLocalRouteBytes = 8;
-
-// A local identifier: a port's (1 to 0xBFFF), a multicast group's (0xC000 to 0xFFFE), or permissive.
-struct Lid {
-  std::uint16_t value = 0;
-  friend auto operator<=>(const Lid&, const Lid&) = default;
-};
-inline constexpr Lid kPermissiveLid{0xFFFF};
-inline constexpr Lid kFirstMulticastLid{0xC000};
-
-constexpr bool is_multicast(Lid lid) { return lid >= kFirstMulticastLid && lid != kPermissiveLid; }
 
 // What follows the LRH.
 enum class NextHeader : std::uint8_t {

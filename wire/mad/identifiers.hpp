@@ -4,6 +4,8 @@
 #include <compare>
 #include <cstdint>
 
+#include "wire/local_identifier.hpp"
+
 namespace urnic::wire::mad {
 
 // Joins a request and its answer; the requester chooses it (IBTA 13.4.6). A CM message that answers
@@ -31,11 +33,8 @@ struct Guid {
   friend constexpr auto operator<=>(Guid, Guid) = default;
 };
 
-// A local identifier (IBTA 4.1). RoCE has none: Linux sends 0xFFFF in a REQ.
-struct Lid {
-  std::uint16_t value = 0;
-  friend constexpr auto operator<=>(Lid, Lid) = default;
-};
+// RoCE has none: Linux sends 0xFFFF in a REQ.
+using wire::Lid;
 
 // What a datagram's sender must know to write to a QP (IBTA 10.2.5).
 struct Qkey {

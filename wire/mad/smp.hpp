@@ -21,7 +21,7 @@ inline constexpr std::size_t kPathPlaces = 64;
 inline constexpr std::size_t kMostHops = kPathPlaces - 1;
 
 // A destination or source that no table of routes knows: a directed route has no LID-routed part there.
-inline constexpr Lid kPermissiveLid{0xFFFF};
+using wire::kPermissiveLid;
 
 enum class SubnetAttribute : std::uint16_t {
   notice = 0x0002,

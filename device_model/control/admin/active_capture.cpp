@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "device_model/control/fabric/engine_unit.hpp"
+#include "device_model/engine/device.hpp"
+#include "wire/infiniband/route_codec.hpp"
 
 namespace urnic::control {
 namespace {
@@ -15,8 +17,16 @@ constexpr std::size_t kMacBytes = 6;
 
 static_assert(link::kMaxRemarkBytes <= capture::kMaxCommentBytes);
 
-// An Ethernet header begins with the destination and source addresses.
-bool concerns(const wire::Frame& frame, const wire::MacAddress& mac) {
+// Whether the packet is of this device or for it. An Ethernet header begins with the destination and source
+// addresses.
+bool concerns(const link::Observation& observation, const ServedDevice& device) {
+  const wire::Frame& frame = observation.frame;
+  const wire::MacAddress& mac = device.settings.mac;
+  if (frame.link_layer == wire::LinkLayer::infiniband) {
+    const engine::LocalLids& lids = device.device->lids();
+    return observation.origin.device == mac || observation.device == device.settings.name ||
+           wire::has_lid(lids.base, lids.lmc, wire::infiniband::destination_of(frame.headers));
+  }
   if (frame.headers.size() < 2 * kMacBytes) return false;
   return std::memcmp(frame.headers.data(), mac.bytes.data(), kMacBytes) == 0 ||
          std::memcmp(frame.headers.data() + kMacBytes, mac.bytes.data(), kMacBytes) == 0;
@@ -26,10 +36,15 @@ bool is_event(const link::Observation& observation) {
   return !observation.remarks.empty() || observation.point == link::CapturePoint::dropped;
 }
 
-std::vector<ActiveCapture::Interface> interfaces_of(const Fabric& fabric, const CapturePoints& points) {
+// What one device sends or receives passes links of its own kind only.
+std::vector<ActiveCapture::Interface> interfaces_of(const Fabric& fabric,
+                                                    const ActiveCapture::Wanted& wanted) {
   std::vector<ActiveCapture::Interface> interfaces;
   for (const auto& device : fabric.devices()) {
-    for (const link::CapturePoint point : points) interfaces.push_back({device->settings.name, point});
+    if (wanted.device != nullptr && device->settings.link_layer != wanted.device->settings.link_layer)
+      continue;
+    for (const link::CapturePoint point : wanted.points)
+      interfaces.push_back({device->settings.name, point, device->settings.link_layer});
   }
   return interfaces;
 }
@@ -39,15 +54,16 @@ std::vector<ActiveCapture::Interface> interfaces_of(const Fabric& fabric, const 
 ActiveCapture::ActiveCapture(Fabric& fabric, const Wanted& wanted)
     : fabric_(fabric),
       reach_(wanted.snapshot_bytes),
-      interfaces_(interfaces_of(fabric, wanted.points)),
+      interfaces_(interfaces_of(fabric, wanted)),
       several_engines_(fabric.engines() > 1),
       writer_(wanted.sample ? kSampleRingBytes : kRingBytes, wanted.sample ? 0 : kPatienceMs,
               wanted.snapshot_bytes) {
   if (wanted.sample) sampler_.emplace();
   if (wanted.queue_pair) {
-    queue_pair_ = QueuePairFilter{wanted.device->settings.mac, *wanted.queue_pair};
-  } else if (wanted.device != nullptr) {
-    only_ = wanted.device->settings.mac;
+    queue_pair_ =
+        QueuePairFilter{wanted.device->settings.mac, *wanted.queue_pair, &wanted.device->device->lids()};
+  } else {
+    only_ = wanted.device;
   }
   fabric_.execute_on_all([this](EngineUnit& unit) { unit.frame_switch.add_observer(*this); });
 }
@@ -58,7 +74,7 @@ ActiveCapture::~ActiveCapture() {
 
 void ActiveCapture::observe(const link::Observation& observation) {
   if (queue_pair_ && !queue_pair_->takes(observation)) return;
-  if (only_ && !concerns(observation.frame, *only_)) return;
+  if (only_ != nullptr && !concerns(observation, *only_)) return;
   std::unique_lock<std::mutex> lock;
   if (several_engines_) lock = std::unique_lock(one_writer_);
   if (sampler_ && !sampler_->takes(writer_.is_empty(), is_event(observation))) return writer_.skip();

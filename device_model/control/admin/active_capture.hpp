@@ -26,6 +26,7 @@ class ActiveCapture final : public link::FrameObserver {
   struct Interface {
     std::string device;
     link::CapturePoint point;
+    LinkLayer link_layer = LinkLayer::ethernet;
   };
 
   // What it records. Frames of all devices unless one is named.
@@ -55,7 +56,7 @@ class ActiveCapture final : public link::FrameObserver {
  private:
   Fabric& fabric_;
   const std::size_t reach_;
-  std::optional<wire::MacAddress> only_;
+  const ServedDevice* only_ = nullptr;
   std::optional<QueuePairFilter> queue_pair_;
   std::vector<Interface> interfaces_;
   // With several engines, one waits here for another: the ring has one writer, and in the file a frame is

@@ -297,9 +297,11 @@ json AdminServer::capture(const json& request, AdminConnectionState& state) {
   state.captures = std::move(charge);
   state.descriptors = {state.capture->writer().ring_descriptor(), state.capture->writer().wake_descriptor()};
   json interfaces = json::array();
-  for (const auto& [name, point] : state.capture->interfaces()) {
-    interfaces.push_back(
-        {{"device", name}, {"point", short_name(point)}, {"description", link::name(point)}});
+  for (const auto& [device, point, link_layer] : state.capture->interfaces()) {
+    interfaces.push_back({{"device", device},
+                          {"point", short_name(point)},
+                          {"description", link::name(point)},
+                          {"link_layer", name(link_layer)}});
   }
   return {{"ok", true}, {"interfaces", interfaces}};
 }

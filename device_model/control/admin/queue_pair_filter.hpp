@@ -1,6 +1,7 @@
 // Which frames belong to one queue pair: those that it sends, and those that are for it.
 #pragma once
 
+#include "device_model/engine/device/device_config.hpp"
 #include "device_model/link/observation.hpp"
 #include "wire/identifiers.hpp"
 
@@ -9,6 +10,7 @@ namespace urnic::control {
 struct QueuePairFilter {
   wire::MacAddress device;
   wire::Qpn queue_pair;
+  const engine::LocalLids* lids = nullptr;  // of an InfiniBand port, which outlives the filter
 
   // A few comparisons: every frame of every queue pair is asked about.
   bool takes(const link::Observation& observation) const {
@@ -19,6 +21,7 @@ struct QueuePairFilter {
 
  private:
   bool is_for_it(const wire::Frame& frame) const;
+  bool is_at(const wire::Frame& frame, std::size_t bth) const;
 };
 
 }  // namespace urnic::control

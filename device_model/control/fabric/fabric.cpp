@@ -11,6 +11,7 @@
 #include "device_model/control/fabric/built_in_subnet.hpp"
 #include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/lan_groups.hpp"
+#include "device_model/control/fabric/lid_routing.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/engine/data_path.hpp"
@@ -48,6 +49,10 @@ std::optional<wire::MacAddress> known(const link::Neighbour& neighbour) {
   return neighbour.state == link::Neighbour::State::known ? std::optional(neighbour.mac) : std::nullopt;
 }
 
+wire::LinkLayer wire_link_layer(LinkLayer layer) {
+  return layer == LinkLayer::infiniband ? wire::LinkLayer::infiniband : wire::LinkLayer::ethernet;
+}
+
 }  // namespace
 
 Fabric::Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCarrier> lan)
@@ -66,11 +71,24 @@ Fabric::Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCa
   if (engines > 1) connect_engines();
   for (const DeviceSettings& settings : configuration.devices) add_device(settings, configuration.icrc);
   subnet_ = make_subnet(devices_);
+  if (!subnet_->nodes().empty())
+    lid_routing_ = std::make_unique<LidRouting>(*subnet_, devices_, *units_.front());
+  subnet_changed();
   add_neighbours(stations_);
   if (configuration.lan) join_lan(lan != nullptr ? std::move(lan) : open_carrier(lan_settings_.carrier));
 }
 
 Fabric::Fabric(const Configuration& configuration) : Fabric(configuration, nullptr) {}
+
+// The first engine serves the LAN, and all InfiniBand devices.
+EngineUnit& Fabric::unit(const ServedDevice& served) const {
+  const bool is_infiniband = served.settings.link_layer == LinkLayer::infiniband;
+  return *units_[is_infiniband ? 0 : served.index % units_.size()];
+}
+
+void Fabric::subnet_changed() {
+  if (lid_routing_ != nullptr) lid_routing_->follow();
+}
 
 engine::Engine& Fabric::engine(const ServedDevice& served) { return unit(served).engine; }
 
@@ -91,7 +109,7 @@ void Fabric::add_interface(DeviceInterface opened) {
   served.interface = std::move(opened.interface);
 }
 
-// The first engine serves the LAN; the trunks carry its frames to the others' devices.
+// The trunks carry its frames to the others' devices.
 void Fabric::join_lan(std::unique_ptr<link::FrameCarrier> carrier) {
   EngineUnit& home = *units_.front();
   lan_ = std::make_unique<link::LanPort>(std::move(carrier), lan_settings_.vlan,
@@ -182,20 +200,24 @@ void Fabric::connect_engines() {
 
 void Fabric::add_device(const DeviceSettings& settings, wire::Icrc icrc) {
   auto served = std::make_unique<ServedDevice>(static_cast<std::uint32_t>(devices_.size()), settings);
+  const bool is_infiniband = settings.link_layer == LinkLayer::infiniband;
   EngineUnit& home = unit(*served);
-  served->device =
-      std::make_unique<engine::Device>(engine::DeviceConfig{.name = settings.name,
-                                                            .mac = settings.mac,
-                                                            .gids = local_gids(settings),
-                                                            .max_qp = settings.max_qp,
-                                                            .max_memory_keys = limits::kMaxMemoryKeys,
-                                                            .number = served->index,
-                                                            .icrc = icrc,
-                                                            .numbers = first_numbers(*served)},
-                                       home.engine.data_path(), home.frame_switch);
+  served->device = std::make_unique<engine::Device>(
+      engine::DeviceConfig{.name = settings.name,
+                           .mac = settings.mac,
+                           .link_layer = wire_link_layer(settings.link_layer),
+                           .gids = local_gids(settings),
+                           .max_qp = settings.max_qp,
+                           .max_memory_keys = limits::kMaxMemoryKeys,
+                           .number = served->index,
+                           .icrc = icrc,
+                           .numbers = first_numbers(*served)},
+      home.engine.data_path(), home.frame_switch);
   served->management =
       std::make_unique<engine::ManagementQueuePair>(served->device->resources(), home.management);
-  served->device->set_management_receiver(engine::kGeneralServicesQpn, served->management.get());
+  // Between InfiniBand ports management datagrams go by function calls.
+  if (!is_infiniband)
+    served->device->set_management_receiver(engine::kGeneralServicesQpn, served->management.get());
   home.devices.push_back(served.get());
   for (const auto& other : units_) {
     if (other.get() == &home) continue;

@@ -37,6 +37,7 @@ class Network;
 namespace urnic::control {
 
 struct EngineUnit;
+class LidRouting;
 
 class Fabric {
  public:
@@ -72,6 +73,9 @@ class Fabric {
   // The built-in InfiniBand fabric; without nodes if there are no InfiniBand devices.
   subnet::Network& subnet() { return *subnet_; }
   const subnet::Network& subnet() const { return *subnet_; }
+
+  // To be called when something has changed there: data goes by what is written now.
+  void subnet_changed();
 
   // Memory that programs share is mapped, when it is registered.
   bool maps_shared_memory() const { return maps_shared_memory_; }
@@ -119,7 +123,7 @@ class Fabric {
   void add_neighbours(link::Neighbours& neighbours);
 
  private:
-  EngineUnit& unit(const ServedDevice& served) const { return *units_[served.index % units_.size()]; }
+  EngineUnit& unit(const ServedDevice& served) const;
   void connect_engines();
   link::Neighbour find_outside(std::uint16_t vlan, const wire::Gid& gid) const;
   void addresses_changed();
@@ -142,6 +146,7 @@ class Fabric {
   std::vector<std::unique_ptr<EngineUnit>> units_;
   std::vector<std::unique_ptr<ServedDevice>> devices_;
   std::unique_ptr<subnet::Network> subnet_;
+  std::unique_ptr<LidRouting> lid_routing_;  // null: there are no InfiniBand devices
   std::vector<link::Neighbours*> neighbours_;
   Stations stations_{*this};
 };

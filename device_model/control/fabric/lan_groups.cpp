@@ -23,7 +23,7 @@ wire::Gid source_for(const DeviceSettings& device, const wire::Gid& group) {
 std::vector<link::GroupMember> lan_group_members(const std::vector<std::unique_ptr<ServedDevice>>& devices) {
   std::vector<link::GroupMember> members;
   for (const auto& device : devices) {
-    if (device->udp != nullptr) continue;
+    if (device->udp != nullptr || device->adapter) continue;
     const DeviceSettings& settings = device->settings;
     const auto add = [&](const wire::Gid& group) {
       members.push_back({settings.mac, group, source_for(settings, group)});

@@ -43,8 +43,8 @@ inline constexpr std::uint64_t kPageSizes = ~0xFFFull;       // every power of t
 inline constexpr std::uint64_t kMaxDeviceMemory = 1u << 20;  // bytes that all programs of a device may have
 inline constexpr std::uint32_t kMaxDeviceMemoryAlignment = 12;  // log 2: a page
 inline constexpr std::uint32_t kGidTableLength = 16;
-inline constexpr std::uint32_t kPkeyTableLength = 1;
-inline constexpr std::uint32_t kAckDelay = 15;  // code for 134 ms: a busy 2-core machine may need it
+inline constexpr std::uint32_t kPkeyTableLength = 1;  // of an Ethernet port
+inline constexpr std::uint32_t kAckDelay = 15;        // code for 134 ms: a busy 2-core machine may need it
 inline constexpr std::uint32_t kCompletionVectors = 1;
 inline constexpr std::uint32_t kPorts = 1;
 

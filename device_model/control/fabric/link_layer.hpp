@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -14,5 +15,6 @@ enum class LinkLayer : std::uint8_t {
 
 // In the order of LinkLayer.
 inline constexpr std::array<std::string_view, 2> kLinkLayerNames{"ethernet", "infiniband"};
+constexpr std::string_view name(LinkLayer layer) { return kLinkLayerNames[static_cast<std::size_t>(layer)]; }
 
 }  // namespace urnic::control

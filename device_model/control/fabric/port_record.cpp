@@ -43,12 +43,18 @@ PortRecord infiniband_record(const subnet::Node& adapter) {
   record.active_mtu = info.neighbor_mtu;
   record.init_type_reply = info.init_reply;
   record.pkeys.assign(port.pkeys.begin(), port.pkeys.end());
-  for (const wire::mad::Guid guid : adapter.guids)
-    record.gids.push_back(guid.value != 0 ? gid_with(info.subnet_prefix, guid) : wire::Gid{});
+  record.gids = gids_of(adapter);
   return record;
 }
 
 }  // namespace
+
+std::vector<wire::Gid> gids_of(const subnet::Node& adapter) {
+  std::vector<wire::Gid> gids;
+  for (const wire::mad::Guid guid : adapter.guids)
+    gids.push_back(guid.value != 0 ? gid_with(adapter.ports[1].info.subnet_prefix, guid) : wire::Gid{});
+  return gids;
+}
 
 PortRecord port_record(Fabric& fabric, const ServedDevice& device) {
   if (device.adapter) return infiniband_record(fabric.subnet().node(*device.adapter));

@@ -9,6 +9,10 @@
 #include "device_model/control/fabric/link_layer.hpp"
 #include "wire/identifiers.hpp"
 
+namespace urnic::subnet {
+struct Node;
+}
+
 namespace urnic::control {
 
 struct PortRecord {
@@ -26,6 +30,9 @@ struct PortRecord {
   std::vector<wire::Gid> gids;       // by index; zeros: an empty place; beyond the end all are empty
   std::uint8_t init_type_reply = 0;
 };
+
+// The GIDs of an adapter's port, by index; zeros: an empty place.
+std::vector<wire::Gid> gids_of(const subnet::Node& adapter);
 
 // While the engine of an Ethernet device runs, this waits for the end of its round.
 PortRecord port_record(Fabric& fabric, const ServedDevice& device);

@@ -53,7 +53,9 @@ int InfinibandPorts::send(const ServedDevice& device, const GsiAddress& to, MadB
   subnet::Datagram datagram{
       .destination = {to.lid}, .source_qpn = qpn, .destination_qpn = qpn, .service_level = to.service_level};
   std::copy(mad.begin(), mad.end(), datagram.mad.begin());
-  return fabric_.subnet().send(*device.adapter, datagram) ? 0 : EINVAL;
+  const bool has_left = fabric_.subnet().send(*device.adapter, datagram);
+  fabric_.subnet_changed();
+  return has_left ? 0 : EINVAL;
 }
 
 void InfinibandPorts::arrive(subnet::NodeIndex adapter, const subnet::Datagram& datagram) {

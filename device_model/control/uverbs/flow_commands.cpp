@@ -85,7 +85,7 @@ int find_target(Context& context, const abi::CreateFlowRequest& request, Flow& f
 
 int create_flow(Session& session, const abi::CreateFlowRequest& request, abi::HandleReply& reply,
                 DescriptorExchange&) {
-  if (const int error = check_raw_packets(session, "create a flow")) return error;
+  if (const int error = check_raw_frames(session, "create a flow")) return error;
   Context& context = *session.context;
   auto flow = std::make_unique<Flow>();
   engine::SteeringRule rule;

@@ -6,6 +6,7 @@
 
 #include "device_model/control/fabric/ethernet_mtu.hpp"
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/port_record.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/uverbs/commands.hpp"
@@ -34,7 +35,7 @@ struct Change {
 
 bool is_state(std::uint32_t value) { return value <= static_cast<std::uint32_t>(QpState::error); }
 
-int check_values(const ServedDevice& device, const abi::ModifyQpRequest& request) {
+int check_values(const ServedDevice& device, const PortRecord& port, const abi::ModifyQpRequest& request) {
   const abi::QpAttributes& a = request.attributes;
   const transport::QpAttributeValues values{
       .path_mtu = a.path_mtu,
@@ -48,11 +49,11 @@ int check_values(const ServedDevice& device, const abi::ModifyQpRequest& request
       .pkey_index = a.pkey_index,
   };
   const transport::QpAttributeLimits device_limits{
-      .active_mtu = limits::mtu_code(device.settings.mtu),
+      .active_mtu = port.active_mtu,
       .max_qp_rd_atomic = limits::kMaxRdAtomic,
       .max_dest_rd_atomic = limits::kMaxRdAtomic,
       .ports = limits::kPorts,
-      .pkeys = limits::kPkeyTableLength,
+      .pkeys = static_cast<std::uint32_t>(port.pkeys.size()),
   };
   const std::uint32_t bad = transport::bad_values(request.mask, values, device_limits);
   if (bad == 0) return 0;
@@ -116,15 +117,22 @@ std::uint32_t longest_raw_packet(const ServedDevice& device) {
   return ethernet_mtu(path_mtu) + transport::kRawFrameHeader;
 }
 
-// A datagram QP has no path of its own: the port's MTU limits its messages.
-transport::QpParameters parameters_for(const ServedDevice& device, const QueuePair& qp,
-                                       const abi::QpAttributes& a) {
+// A datagram QP has no path of its own: the port's MTU limits its messages. Before a subnet manager has come,
+// an InfiniBand port has none.
+std::uint32_t datagram_mtu(const ServedDevice& device, const PortRecord& port) {
+  const bool is_set = port.link_layer == LinkLayer::infiniband && port.active_mtu != 0;
+  return is_set ? limits::mtu_bytes(port.active_mtu) : device.settings.mtu;
+}
+
+transport::QpParameters parameters_for(const ServedDevice& device, const PortRecord& port,
+                                       const QueuePair& qp, const abi::QpAttributes& a) {
   transport::QpParameters parameters;
+  parameters.pkey = wire::Pkey{port.pkeys.at(a.pkey_index)};
   parameters.access.remote_read = (a.access_flags & IBV_ACCESS_REMOTE_READ) != 0;
   parameters.access.remote_write = (a.access_flags & IBV_ACCESS_REMOTE_WRITE) != 0;
   parameters.access.remote_atomic = (a.access_flags & IBV_ACCESS_REMOTE_ATOMIC) != 0;
   if (a.path_mtu != 0) parameters.path_mtu = limits::mtu_bytes(a.path_mtu);
-  if (qp.service == transport::QpService::ud) parameters.path_mtu = device.settings.mtu;
+  if (qp.service == transport::QpService::ud) parameters.path_mtu = datagram_mtu(device, port);
   if (qp.service == transport::QpService::raw_packet) parameters.path_mtu = longest_raw_packet(device);
   parameters.qkey = a.qkey;
   parameters.destination = wire::Qpn{a.destination_qpn};
@@ -148,15 +156,15 @@ int check_qkey(const Session& session, const abi::ModifyQpRequest& request) {
 }
 
 // The change that `request` makes to the QP in state `current`.
-int prepare(Session& session, const QueuePair& qp, const abi::ModifyQpRequest& request, QpState current,
-            Change& change) {
+int prepare(Session& session, const PortRecord& port, const QueuePair& qp,
+            const abi::ModifyQpRequest& request, QpState current, Change& change) {
   const bool moves = (request.mask & transport::attr_state) != 0;
   change.state = moves ? static_cast<QpState>(request.attributes.state) : current;
   change.notify_drained =
       (request.mask & transport::attr_sqd_async_notify) != 0 && request.attributes.enable_sqd_notify != 0;
   if (const int error = check_transition(session.device, qp.service, current, change.state, request))
     return error;
-  if (const int error = check_values(session.device, request)) return error;
+  if (const int error = check_values(session.device, port, request)) return error;
   if (const int error = check_path_migration(request)) return error;
   if ((request.mask & transport::attr_rate_limit) != 0 && !is_valid_rate(qp, request.attributes.rate_limit))
     return EINVAL;
@@ -191,11 +199,12 @@ int modify_qp(Session& session, const abi::ModifyQpRequest& asked, abi::Empty&, 
   int error = 0;
   Change change;
   SharedQueuePair& shared = *qp->shared;
+  const PortRecord port = port_record_when_up(session.fabric, session.device);
   session.fabric.engine(session.device).execute([&] {
-    error = prepare(session, *qp, request, shared.hosted->state(), change);
+    error = prepare(session, port, *qp, request, shared.hosted->state(), change);
     if (error != 0) return;
-    shared.hosted->modify(change.state, parameters_for(session.device, *qp, change.attributes), change.path,
-                          change.notify_drained);
+    shared.hosted->modify(change.state, parameters_for(session.device, port, *qp, change.attributes),
+                          change.path, change.notify_drained);
     const bool new_rate = (request.mask & transport::attr_rate_limit) != 0 || change.state == QpState::reset;
     if (new_rate) shared.hosted->limit_rate(change.attributes.rate_limit, 0);
   });

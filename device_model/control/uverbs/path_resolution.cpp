@@ -5,8 +5,10 @@
 #include <iterator>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/port_record.hpp"
 #include "device_model/control/fabric/udp_source_port.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
+#include "device_model/control/log/log.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "wire/identifiers.hpp"
 
@@ -42,6 +44,34 @@ int make_path(const ServedDevice& device, const abi::AddressVector& address, std
   return 0;
 }
 
+// The way in an InfiniBand subnet. Only a program that asks for it gets a GRH; a port's LID has as many spare
+// bits as its LMC says.
+int make_local_path(const Fabric& fabric, const ServedDevice& device, const abi::AddressVector& address,
+                    wire::NetworkHeaders& path) {
+  constexpr unsigned kServiceLevels = 16;
+  const PortRecord port = port_record_when_up(fabric, device);
+  if (address.port != limits::kPorts || address.service_level >= kServiceLevels) return EINVAL;
+  if (port.lid == 0) {
+    log::debug("{}: no path to LID {}: the port has no LID, for no subnet manager has given it one",
+               device.settings.name, address.destination_lid);
+    return EINVAL;
+  }
+  const unsigned path_bits = address.source_path_bits & ((1u << port.lmc) - 1);
+  path.local = wire::LocalRoute{.destination = {address.destination_lid},
+                                .source = {static_cast<std::uint16_t>(port.lid | path_bits)},
+                                .service_level = address.service_level,
+                                .with_grh = address.is_global != 0};
+  if (address.is_global == 0) return 0;
+  if (address.source_gid_index >= port.gids.size()) return EINVAL;
+  path.source = port.gids[address.source_gid_index];
+  if (path.source == wire::Gid{}) return ENODATA;
+  path.destination = wire::to_gid(address.destination_gid);
+  path.traffic_class = address.traffic_class;
+  path.hop_limit = address.hop_limit;
+  path.flow_label = address.flow_label & kFlowLabelMask;
+  return 0;
+}
+
 // `path` has its GIDs already.
 int find_neighbour(const Fabric& fabric, const ServedDevice& device, wire::NetworkHeaders& path) {
   if (wire::is_multicast(path.destination)) return EINVAL;
@@ -53,16 +83,30 @@ int find_neighbour(const Fabric& fabric, const ServedDevice& device, wire::Netwo
   return 0;
 }
 
+// A group has a GID, so packets to it have a GRH (IBTA 10.5.2).
+int resolve_local_address(const Fabric& fabric, const ServedDevice& device, const abi::AddressVector& address,
+                          wire::NetworkHeaders& path) {
+  const wire::Lid destination{address.destination_lid};
+  const bool to_group = wire::is_multicast(destination) && address.is_global != 0;
+  if (!wire::is_unicast(destination) && !to_group) return EINVAL;
+  return make_local_path(fabric, device, address, path);
+}
+
 }  // namespace
 
 int resolve_path(const Fabric& fabric, const ServedDevice& device, const abi::AddressVector& address,
                  wire::Qpn own, wire::Qpn destination, wire::NetworkHeaders& path) {
+  if (device.adapter) {
+    if (!wire::is_unicast(wire::Lid{address.destination_lid})) return EINVAL;
+    return make_local_path(fabric, device, address, path);
+  }
   const int error = make_path(device, address, udp_source_port(address.flow_label, own, destination), path);
   return error != 0 ? error : find_neighbour(fabric, device, path);
 }
 
 int resolve_address(const Fabric& fabric, const ServedDevice& device, const abi::AddressVector& address,
                     wire::NetworkHeaders& path) {
+  if (device.adapter) return resolve_local_address(fabric, device, address, path);
   const int error = make_path(device, address, udp_source_port(address.flow_label, {}, {}), path);
   if (error != 0) return error;
   if (!wire::is_multicast(path.destination)) return find_neighbour(fabric, device, path);

@@ -45,7 +45,7 @@ std::optional<transport::QpService> service_of(std::uint32_t type) {
 
 // A work queue (ibv_create_wq) needs no right, as in the kernel: without an RSS QP it receives nothing.
 int check_right(const Session& session, const abi::CreateQpRequest& request) {
-  return request.type == IBV_QPT_RAW_PACKET ? check_raw_packets(session, "create a raw packet QP") : 0;
+  return request.type == IBV_QPT_RAW_PACKET ? check_raw_frames(session, "create a raw packet QP") : 0;
 }
 
 int check_flags(const abi::CreateQpRequest& request, transport::QpService service) {

@@ -56,7 +56,8 @@ int query_device(Session& session, const abi::Empty&, abi::QueryDeviceReply& rep
   reply.max_mcast_grp = limits::kMaxMulticastGroups;
   reply.max_mcast_qp_attach = limits::kMaxAttachmentsOfGroup;
   reply.max_total_mcast_qp_attach = limits::kMaxAttachments;
-  reply.max_pkeys = limits::kPkeyTableLength;
+  reply.max_pkeys =
+      static_cast<std::uint32_t>(port_record_when_up(session.fabric, session.device).pkeys.size());
   reply.local_ca_ack_delay = limits::kAckDelay;
   reply.phys_port_cnt = limits::kPorts;
   reply.atomic_cap = IBV_ATOMIC_HCA;

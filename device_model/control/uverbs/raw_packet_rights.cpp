@@ -16,4 +16,8 @@ int check_raw_packets(const Session& session, std::string_view what) {
   return EPERM;
 }
 
+int check_raw_frames(const Session& session, std::string_view what) {
+  return session.device.adapter ? EOPNOTSUPP : check_raw_packets(session, what);
+}
+
 }  // namespace urnic::control

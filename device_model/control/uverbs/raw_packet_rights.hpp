@@ -11,4 +11,7 @@ struct Session;
 // in the request, as in the kernel.
 int check_raw_packets(const Session& session, std::string_view what);
 
+// The same for what is of Ethernet; EOPNOTSUPP on an InfiniBand port.
+int check_raw_frames(const Session& session, std::string_view what);
+
 }  // namespace urnic::control

@@ -36,7 +36,7 @@ std::unique_ptr<engine::RssTable> make_rss_table(const abi::CreateRssQpRequest& 
 
 int create_rss_qp(Session& session, const abi::CreateRssQpRequest& request, abi::HandleReply& reply,
                   DescriptorExchange&) {
-  if (const int error = check_raw_packets(session, "create an RSS QP")) return error;
+  if (const int error = check_raw_frames(session, "create an RSS QP")) return error;
   Context& context = *session.context;
   auto qp = std::make_unique<RssQueuePair>();
   qp->pd = context.pds.find(request.pd);

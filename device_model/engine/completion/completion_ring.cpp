@@ -27,6 +27,12 @@ std::uint32_t immediate_or_rkey(const transport::Completion& completion) {
   return value;
 }
 
+std::uint32_t error_or_route(const transport::Completion& completion) {
+  const transport::LocalRoute& route = completion.local_route;
+  if (completion.status != transport::WorkStatus::success) return completion.vendor_error;
+  return abi::pack_local_route(route.source_lid, route.service_level, route.path_bits);
+}
+
 }  // namespace
 
 // The first lap's entries are valid with phase 1 (queues.hpp, Cqe).
@@ -49,7 +55,7 @@ bool CompletionRing::write(const transport::Completion& completion, std::uint32_
   entry.flags = flags_of(completion);
   entry.byte_length = completion.byte_length;
   entry.immediate_or_rkey = immediate_or_rkey(completion);
-  entry.vendor_error = completion.vendor_error;
+  entry.error_or_route = error_or_route(completion);
   entry.source_qpn = completion.source.value;
   if (!completion.data.empty()) {
     entry.flags |= abi::cqe_inline;

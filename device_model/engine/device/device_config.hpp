@@ -8,6 +8,8 @@
 #include "device_model/memory/number_seed.hpp"
 #include "wire/frame.hpp"
 #include "wire/identifiers.hpp"
+#include "wire/local_identifier.hpp"
+#include "wire/network_headers.hpp"
 
 namespace urnic::engine {
 
@@ -17,9 +19,16 @@ struct LocalGid {
   std::uint16_t vlan = 0;  // its packets have the tag of this VLAN, 1 to 4094; 0: none
 };
 
+// The LIDs of an InfiniBand port: the 2^lmc from `base` on (IBTA 4.1.3). An Ethernet port has none.
+struct LocalLids {
+  wire::Lid base;
+  std::uint8_t lmc = 0;
+};
+
 struct DeviceConfig {
   std::string name;  // urnic0
   wire::MacAddress mac;
+  wire::LinkLayer link_layer = wire::LinkLayer::ethernet;
   std::vector<LocalGid> gids;
   std::uint32_t max_qp = 65536;
   std::uint32_t max_memory_keys = 1u << 20;

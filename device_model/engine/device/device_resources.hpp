@@ -52,6 +52,7 @@ struct DeviceResources {
   Ingress& ingress;
   std::uint32_t number;  // of the device, in configuration order
   wire::MacAddress mac;
+  wire::LinkLayer link_layer;
   wire::Icrc icrc;  // of packets that QPs send
 };
 

@@ -19,7 +19,9 @@ class PortEgress final : public link::Port {
 
   bool up(transport::Time now) const override { return port_.up(now); }
   void transmit(const wire::Frame& frame, const link::PacketOrigin& origin, transport::Time now) override;
-  std::size_t in_place_from(const wire::MacAddress& to) const override { return port_.in_place_from(to); }
+  std::size_t in_place_from(const wire::NetworkHeaders& path) const override {
+    return port_.in_place_from(path);
+  }
   std::size_t room(transport::Time now, std::size_t least) const override { return port_.room(now, least); }
   transport::Time room_at(std::size_t least) const override { return port_.room_at(least); }
 
@@ -36,8 +38,11 @@ class PortEgress final : public link::Port {
   std::size_t promised_ = 0;
 };
 
-// The frame's destination is a group address: the lowest bit of its first byte is set (IEEE 802).
+bool is_to_lid_of_group(const wire::Frame& packet);
+// The frame's destination is a group address: on Ethernet the lowest bit of its first byte is set (IEEE 802).
 inline bool is_to_group(const wire::Frame& frame) {
+  if (frame.link_layer == wire::LinkLayer::infiniband) [[unlikely]]
+    return is_to_lid_of_group(frame);
   return !frame.headers.empty() && (frame.headers[0] & std::byte{1}) != std::byte{0};
 }
 

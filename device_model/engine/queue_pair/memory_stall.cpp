@@ -240,6 +240,7 @@ void MemoryStall::hold(const transport::InboundPacket& datagram) {
   input->congestion_experienced = datagram.congestion_experienced;
   input->selective_acks = datagram.selective_acks;
   input->grh_bytes = datagram.grh.size();
+  input->local_route = datagram.local_route;
   for (const auto piece : {datagram.grh, datagram.payload})
     input->bytes.insert(input->bytes.end(), piece.begin(), piece.end());
 }

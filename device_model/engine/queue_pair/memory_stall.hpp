@@ -27,6 +27,7 @@ struct HeldInput {
   bool congestion_experienced = false;
   transport::SelectiveAcks selective_acks = transport::SelectiveAcks::no;
   std::size_t grh_bytes = 0;
+  transport::LocalRoute local_route;
   std::vector<std::byte> bytes;  // the frame; or the GRH, then the payload
 };
 

@@ -33,7 +33,7 @@ std::size_t QueuePairContext::path_takes_in_place_from() const {
   const DeviceResources& device = *config_.device;
   const bool is_read_once = machine_.is_reliable() && !round_.memory_may_wait() &&
                             device.icrc == wire::Icrc::owed && path_.udp_checksum == 0;
-  return is_read_once ? device.port.in_place_from(path_.destination_mac) : link::kNeverInPlace;
+  return is_read_once ? device.port.in_place_from(path_) : link::kNeverInPlace;
 }
 
 // `front` and the bytes of the ranges one after the other: where they lie, or read into the arena; null if

@@ -211,8 +211,9 @@ bool QueuePairContext::take_held(const HeldInput& input) {
   if (place == nullptr) return false;
   std::copy(input.bytes.begin(), input.bytes.end(), place);
   if (input.origin) {
-    config_.device->ingress.arrive_again({.headers = {place, size}, .payload = {}, .trailer = {}},
-                                         *input.origin);
+    config_.device->ingress.arrive_again(
+        {.headers = {place, size}, .payload = {}, .trailer = {}, .link_layer = config_.device->link_layer},
+        *input.origin);
     return true;
   }
   receive_datagram({
@@ -221,6 +222,7 @@ bool QueuePairContext::take_held(const HeldInput& input) {
       .congestion_experienced = input.congestion_experienced,
       .selective_acks = input.selective_acks,
       .grh = {place, input.grh_bytes},
+      .local_route = input.local_route,
   });
   return true;
 }

@@ -125,11 +125,12 @@ class QueuePairContext final : private transport::Host, public Participant, publ
 
   // A packet on the QP's path comes from its peer: the device at the path's end, and there the connected QP.
   // Headers cannot prove that: RC, UC and XRC packets have no source QPN (IBTA 9.2), and a program with a raw
-  // packet QP writes any address. From outside of this process the address alone must do.
+  // packet QP writes any address; InfiniBand has no such QPs, and a port writes its own LID. From outside of
+  // this process the address alone must do.
   bool is_from_peer(const link::PacketOrigin& origin) const {
     const bool its_queue_pair =
         origin.queue_pair == machine_.parameters().destination || origin.queue_pair == link::kUnknownQpn;
-    return its_queue_pair && origin.device == path_.destination_mac;
+    return its_queue_pair && (path_.local || origin.device == path_.destination_mac);
   }
 
   // The context of the program that created it.

@@ -13,6 +13,12 @@ constexpr std::uint32_t kControlledQkey = 1u << 31;
 // An IPv4 header has zeros in front (IBTA A17.4.5.2).
 bool is_ipv6(std::span<const std::byte> grh) { return (grh[0] >> 4) == std::byte{6}; }
 
+// On InfiniBand a packet need not have one; then all of its bytes are zero.
+bool has_grh(std::span<const std::byte> grh) {
+  constexpr std::size_t kIpv4InGrh = 20;
+  return grh[0] != std::byte{0} || grh[kIpv4InGrh] != std::byte{0};
+}
+
 }  // namespace
 
 WorkStatus UnreliableDatagram::check(const SendRequest& request) const {
@@ -67,8 +73,9 @@ void UnreliableDatagram::take_packet(const InboundPacket& packet) {
   completion.byte_length = static_cast<std::uint32_t>(receives().placed());
   completion.with_immediate = (wire::traits(packet.headers.bth.opcode).headers & wire::has_immediate) != 0;
   completion.immediate = packet.headers.immediate;
-  completion.with_grh = true;
+  completion.with_grh = has_grh(packet.grh);
   completion.over_ipv6 = is_ipv6(packet.grh);
+  completion.local_route = packet.local_route;
   completion.solicited = packet.headers.bth.solicited;
   receives().complete(completion, packet.headers.deth.source);
 }

@@ -44,16 +44,15 @@ void end_poll(ibv_cq_ex* verbs) {
 const Completion& current(ibv_cq_ex* cq) { return cq_of(cq).current; }
 
 ibv_wc_opcode read_opcode(ibv_cq_ex* cq) { return static_cast<ibv_wc_opcode>(current(cq).opcode); }
-std::uint32_t read_vendor_error(ibv_cq_ex* cq) { return current(cq).vendor_error; }
+std::uint32_t read_vendor_error(ibv_cq_ex* cq) { return vendor_error_of(current(cq)); }
 std::uint32_t read_byte_length(ibv_cq_ex* cq) { return current(cq).byte_length; }
 __be32 read_immediate(ibv_cq_ex* cq) { return current(cq).immediate_or_rkey; }
 std::uint32_t read_qpn(ibv_cq_ex* cq) { return current(cq).qpn; }
 std::uint32_t read_source_qpn(ibv_cq_ex* cq) { return current(cq).source_qpn; }
 unsigned int read_flags(ibv_cq_ex* cq) { return wc_flags_of(current(cq)); }
-// RoCE has no local identifiers.
-std::uint32_t read_source_lid(ibv_cq_ex*) { return 0; }
+std::uint32_t read_source_lid(ibv_cq_ex* cq) { return abi::source_lid_of(local_route_of(current(cq))); }
 std::uint8_t read_service_level(ibv_cq_ex* cq) { return service_level_of(current(cq)); }
-std::uint8_t read_path_bits(ibv_cq_ex*) { return 0; }
+std::uint8_t read_path_bits(ibv_cq_ex* cq) { return abi::path_bits_of(local_route_of(current(cq))); }
 
 std::uint64_t read_timestamp(ibv_cq_ex* cq) { return current(cq).timestamp; }
 

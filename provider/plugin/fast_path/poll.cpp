@@ -62,7 +62,7 @@ void copy(Completion& to, const abi::Cqe& from) {
   to.qpn = from.qpn;
   to.byte_length = from.byte_length;
   to.immediate_or_rkey = from.immediate_or_rkey;
-  to.vendor_error = from.vendor_error;
+  to.error_or_route = from.error_or_route;
   to.source_qpn = from.source_qpn;
   to.timestamp = timestamp_of(from);
   to.status = from.status;
@@ -141,18 +141,26 @@ bool next_flush_error(Cq& cq, Completion& completion) {
   return true;
 }
 
+[[gnu::cold]] void fill_error_or_route(ibv_wc& wc, const Completion& completion) {
+  const std::uint32_t route = local_route_of(completion);
+  wc.vendor_err = vendor_error_of(completion);
+  wc.slid = abi::source_lid_of(route);
+  wc.dlid_path_bits = abi::path_bits_of(route);
+}
+
 void fill(ibv_wc& wc, const Completion& completion) {
   wc = ibv_wc{};
   wc.wr_id = completion.wr_id;
   wc.status = static_cast<ibv_wc_status>(completion.status);
   wc.opcode = static_cast<ibv_wc_opcode>(completion.opcode);
-  wc.vendor_err = completion.vendor_error;
   wc.byte_len = completion.byte_length;
   wc.imm_data = completion.immediate_or_rkey;
   wc.qp_num = completion.qpn;
   wc.src_qp = completion.source_qpn;
   wc.wc_flags = wc_flags_of(completion);
   wc.sl = service_level_of(completion);
+  if (completion.error_or_route != 0) [[unlikely]]
+    fill_error_or_route(wc, completion);
 }
 
 unsigned int tag_wc_flags_of(const Completion& completion) {
@@ -164,6 +172,14 @@ unsigned int tag_wc_flags_of(const Completion& completion) {
 }
 
 }  // namespace
+
+std::uint32_t vendor_error_of(const Completion& completion) {
+  return completion.status != IBV_WC_SUCCESS ? completion.error_or_route : 0;
+}
+
+std::uint32_t local_route_of(const Completion& completion) {
+  return completion.status == IBV_WC_SUCCESS ? completion.error_or_route : 0;
+}
 
 unsigned int wc_flags_of(const Completion& completion) {
   unsigned int flags = 0;
@@ -178,6 +194,8 @@ std::uint8_t service_level_of(const Completion& completion) {
   constexpr std::uint8_t kUdp = 8;
   constexpr std::uint8_t kIpv6 = 1;
   constexpr std::uint8_t kIpv4 = 2;
+  if (const std::uint32_t route = local_route_of(completion)) [[unlikely]]
+    return abi::service_level_of(route);
   if ((completion.flags & abi::cqe_grh) == 0) return 0;
   return kUdp | ((completion.flags & abi::cqe_over_ipv6) != 0 ? kIpv6 : kIpv4);
 }

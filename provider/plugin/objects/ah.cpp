@@ -20,6 +20,8 @@ abi::AddressVector to_abi(const ibv_ah_attr& from) {
   to.is_global = from.is_global;
   to.port = from.port_num;
   to.static_rate = from.static_rate;
+  to.source_path_bits = from.src_path_bits;
+  to.destination_lid = from.dlid;
   return to;
 }
 
@@ -34,6 +36,8 @@ ibv_ah_attr from_abi(const abi::AddressVector& from) {
   to.is_global = from.is_global;
   to.port_num = from.port;
   to.static_rate = from.static_rate;
+  to.src_path_bits = from.source_path_bits;
+  to.dlid = from.destination_lid;
   return to;
 }
 

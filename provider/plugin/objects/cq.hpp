@@ -18,7 +18,7 @@ struct Completion {
   std::uint32_t qpn;
   std::uint32_t byte_length;
   std::uint32_t immediate_or_rkey;
-  std::uint32_t vendor_error;
+  std::uint32_t error_or_route;  // as abi::Cqe has it
   std::uint32_t source_qpn;
   std::uint8_t status;  // value of ibv_wc_status
   std::uint8_t opcode;  // value of ibv_wc_opcode
@@ -66,6 +66,10 @@ bool next_completion(Cq& cq, Completion& completion);
 // Whether the device is dead and work requests that complete on `cq` are still to be flushed.
 bool has_flush_errors(Cq& cq);
 
+// 0 without an error.
+std::uint32_t vendor_error_of(const Completion& completion);
+// Of a datagram that came by InfiniBand; 0: another completion (abi::pack_local_route).
+std::uint32_t local_route_of(const Completion& completion);
 // The completion's ibv_wc_flags.
 unsigned int wc_flags_of(const Completion& completion);
 // The value of ibv_wc::sl. For a datagram, RoCE devices put the packet's type there instead of a service

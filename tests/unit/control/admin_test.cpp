@@ -349,7 +349,8 @@ BOOST_AUTO_TEST_CASE(a_capture_is_of_the_points_that_were_asked_for) {
   AdminProgram watcher(process);
   const json answer = watcher.ask({{"cmd", "capture"}, {"points", {"after", "before", "after"}}});
   const auto interface = [](const char* device, const char* point, const char* description) {
-    return json{{"device", device}, {"point", point}, {"description", description}};
+    return json{
+        {"device", device}, {"point", point}, {"description", description}, {"link_layer", "ethernet"}};
   };
   BOOST_TEST(answer.at("interfaces") == json({interface("urnic0", "before", "before the link"),
                                               interface("urnic0", "after", "after the link"),

@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(every_member_reaches_the_entry) {
   BOOST_TEST(raw.flags == (abi::cqe_receive | abi::cqe_with_immediate));
   BOOST_TEST(raw.byte_length == 12345u);
   BOOST_TEST(raw.immediate_or_rkey == 0xDDCCBBAAu);  // first byte first in memory
-  BOOST_TEST(raw.vendor_error == 6u);
+  BOOST_TEST(raw.error_or_route == 6u);
   BOOST_TEST(raw.source_qpn == 0x123u);
 
   completion.with_immediate = false;

@@ -78,19 +78,55 @@ DeviceConfig device_config(std::uint8_t number) {
   return config;
 }
 
-Fabric::Fabric()
+DeviceConfig infiniband_config(std::uint8_t number) {
+  DeviceConfig config = device_config(number);
+  config.link_layer = wire::LinkLayer::infiniband;
+  config.gids[0].gid.bytes = {0xFE, 0x80, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, number};
+  return config;
+}
+
+wire::Lid lid_of(const Device& device) {
+  return {static_cast<std::uint16_t>(0x10 * device.config().mac.bytes.back())};
+}
+
+Fabric::Fabric(wire::LinkLayer link_layer)
     : engine({}),
-      device0(device_config(1), engine.data_path(), frame_switch),
-      device1(device_config(2), engine.data_path(), frame_switch),
+      device0(link_layer == wire::LinkLayer::ethernet ? device_config(1) : infiniband_config(1),
+              engine.data_path(), frame_switch),
+      device1(link_layer == wire::LinkLayer::ethernet ? device_config(2) : infiniband_config(2),
+              engine.data_path(), frame_switch),
       program0(engine, device0),
       program1(engine, device1) {
   engine.add_uplink(frame_switch);
+  if (link_layer == wire::LinkLayer::infiniband) route();
+}
+
+void Fabric::route() {
+  constexpr std::uint8_t kNowhere = 0xFF;
+  link::LidNode hub{.ports = std::vector<link::LidPort>(3),
+                    .linear = std::vector<std::uint8_t>(0x40, kNowhere)};
+  hub.groups.resize(2);
+  for (std::uint8_t port = 1; port <= 2; ++port) {
+    Device& device = port == 1 ? device0 : device1;
+    device.set_lids({lid_of(device), 0});
+    link::LidNode adapter{.device = port - 1u, .lid = lid_of(device), .ports = std::vector<link::LidPort>(2)};
+    adapter.ports[1] = {0, port, true};
+    frame_switch.lid_routes().set_node(port, adapter);
+    hub.ports[port] = {port, 1, true};
+    hub.linear[lid_of(device).value] = port;
+    hub.groups[0].set(port);
+  }
+  frame_switch.lid_routes().set_node(0, hub);
 }
 
 Fabric::~Fabric() = default;
 
 wire::NetworkHeaders Fabric::path(const Device& from, const Device& to) {
   wire::NetworkHeaders network;
+  if (from.config().link_layer == wire::LinkLayer::infiniband) {
+    network.local = {.destination = lid_of(to), .source = lid_of(from)};
+    return network;
+  }
   network.source_mac = from.config().mac;
   network.destination_mac = to.config().mac;
   network.source = from.config().gids[0].gid;

@@ -74,17 +74,24 @@ void post_write(TestQp& sender, Program& from, Program& to, std::uint32_t length
 
 // Of device "testN", at 192.0.2.N.
 DeviceConfig device_config(std::uint8_t number);
+// The same as an InfiniBand port, with a link-local GID.
+DeviceConfig infiniband_config(std::uint8_t number);
+// The LID that this device has in a fabric of InfiniBand.
+wire::Lid lid_of(const Device& device);
 
-// Two devices on one switch, two programs, and an engine whose rounds and clock the test moves.
+// Two devices on one switch, Ethernet's or InfiniBand's, two programs, and an engine whose rounds and clock
+// the test moves.
 class Fabric {
  public:
-  Fabric();
+  explicit Fabric(wire::LinkLayer link_layer = wire::LinkLayer::ethernet);
   ~Fabric();
 
   // Connects two QPs in RTS.
   static void connect(TestQp& one, TestQp& other, std::uint32_t path_mtu = 1024);
   static transport::QpParameters parameters(const TestQp& peer, std::uint32_t path_mtu);
   static wire::NetworkHeaders path(const Device& from, const Device& to);
+  // What a subnet manager would have written of the two InfiniBand ports, 1 and 2 of a switch.
+  void route();
 
   // Rounds until nothing is left to do.
   void run();

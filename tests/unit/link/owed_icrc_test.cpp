@@ -53,7 +53,11 @@ struct TwoDevices {
     observer.bytes = bytes;
     frame_switch.add_observer(observer);
   }
-  bool takes_in_place(const wire::MacAddress& to) const { return port.in_place_from(to) <= kPayload; }
+  bool takes_in_place(const wire::MacAddress& to) const {
+    wire::NetworkHeaders path;
+    path.destination_mac = to;
+    return port.in_place_from(path) <= kPayload;
+  }
 
   TwoDevices() { frame_switch.attach_remote(mac_of(kElsewhere), trunk, "elsewhere"); }
 

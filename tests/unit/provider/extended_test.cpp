@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(the_iterator_goes_through_all_completions) {
   });
   device.complete_receive(fake_pair, 1, [](abi::Cqe& cqe) {
     cqe.status = IBV_WC_LOC_LEN_ERR;
-    cqe.vendor_error = 3;
+    cqe.error_or_route = 3;
   });
   ibv_poll_cq_attr attributes{};
   BOOST_REQUIRE_EQUAL(ibv_start_poll(extended, &attributes), 0);

@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_CASE(a_completion_has_everything_the_device_said) {
   device.complete_send(*fake, 1, [](abi::Cqe& cqe) {
     cqe.opcode = IBV_WC_FETCH_ADD;
     cqe.status = IBV_WC_REM_ACCESS_ERR;
-    cqe.vendor_error = 17;
+    cqe.error_or_route = 17;
     cqe.byte_length = 8;
   });
   const auto completions = poll();

@@ -41,7 +41,7 @@ std::vector<std::byte> frame_of(const Packet& packet) {
 // A bit that neither covers may have changed.
 std::optional<Packet> corrupted(const Packet& packet, std::uint64_t corruption) {
   std::vector<std::byte> bytes = frame_of(packet);
-  link::corrupt_somewhere(bytes, corruption);
+  link::corrupt_somewhere({bytes}, corruption);
   wire::ParsedFrame parsed;
   if (wire::parse(bytes, parsed) != wire::ParseError::none) return std::nullopt;
   return Packet{parsed.transport,

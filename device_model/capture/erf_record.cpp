@@ -1,0 +1,45 @@
+#include "device_model/capture/erf_record.hpp"
+
+#include <algorithm>
+
+#include "wire/byte_order.hpp"
+#include "wire/infiniband/variant_crc.hpp"
+
+namespace urnic::capture {
+namespace {
+
+using wire::infiniband::kVariantCrcBytes;
+
+constexpr std::byte kTypeInfiniband{21};
+constexpr std::byte kVariableLength{4};  // the record is as long as it says
+
+// Seconds in the upper half, in the lower one parts of a second; the least significant byte first.
+void store_time(std::uint64_t nanoseconds, std::byte* to) {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  const std::uint64_t time = nanoseconds / kSecond << 32 | (nanoseconds % kSecond << 32) / kSecond;
+  for (unsigned i = 0; i < 8; ++i) to[i] = static_cast<std::byte>(time >> 8 * i);
+}
+
+}  // namespace
+
+std::size_t erf_record_bytes(std::size_t packet_bytes, std::size_t kept) {
+  const std::size_t there = kept == packet_bytes ? kept + kVariantCrcBytes : kept;
+  return kErfHeaderBytes + ((there + 7) & ~std::size_t{7});
+}
+
+void complete_erf_record(std::span<std::byte> record, std::size_t packet_bytes, std::size_t kept,
+                         std::uint64_t nanoseconds) {
+  store_time(nanoseconds, record.data());
+  record[8] = kTypeInfiniband;
+  record[9] = kVariableLength;
+  wire::store_be16(record.data() + 10, static_cast<std::uint16_t>(record.size()));
+  wire::store_be16(record.data() + 12, 0);  // packets lost in front of this one: the capture's file says it
+  wire::store_be16(record.data() + 14, static_cast<std::uint16_t>(packet_bytes + kVariantCrcBytes));
+  const auto packet = record.subspan(kErfHeaderBytes);
+  std::fill(packet.begin() + static_cast<std::ptrdiff_t>(kept), packet.end(), std::byte{0});
+  if (kept != packet_bytes) return;
+  const std::uint16_t crc = wire::infiniband::variant_crc(packet.first(kept));
+  wire::store_be16(packet.data() + kept, __builtin_bswap16(crc));
+}
+
+}  // namespace urnic::capture

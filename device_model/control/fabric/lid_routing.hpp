@@ -1,0 +1,47 @@
+// What the subnet manager has written of the built-in InfiniBand fabric, for the engine that carries its
+// data: the switches' tables, which links take data, and the LIDs and GIDs of the devices' ports.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "device_model/control/fabric/served_device.hpp"
+#include "device_model/engine/device/device_config.hpp"
+#include "device_model/link/lid_routes.hpp"
+#include "device_model/subnet/network.hpp"
+
+namespace urnic::control {
+
+struct EngineUnit;
+
+class LidRouting {
+ public:
+  // All outlive it.
+  LidRouting(const subnet::Network& network, const std::vector<std::unique_ptr<ServedDevice>>& devices,
+             EngineUnit& unit);
+
+  // Hands on what has changed since the last call; waits for the end of the engine's round, if so.
+  void follow();
+
+ private:
+  struct Change {
+    std::uint32_t number = 0;
+    link::LidNode node;
+    ServedDevice* device = nullptr;  // null: a switch
+    engine::LocalLids lids;
+    std::vector<engine::LocalGid> gids;
+    bool has_new_gids = false;
+  };
+
+  Change change_of(subnet::NodeIndex number);
+  void apply(Change& change) const;
+
+  const subnet::Network& network_;
+  EngineUnit& unit_;
+  std::vector<ServedDevice*> device_of_node_;
+  std::vector<std::uint32_t> seen_;           // revisions, by node
+  std::vector<std::vector<wire::Gid>> gids_;  // by node
+};
+
+}  // namespace urnic::control

@@ -1,0 +1,94 @@
+// The way of InfiniBand packets from one adapter's port to another's, or to those of a multicast group: from
+// switch to switch, by each switch's forwarding tables (IBTA chapter 18), as the subnet manager has left
+// them.
+//
+// The built-in switch (switch.hpp) asks here which port a packet arrives at; what lies between takes no time.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "wire/local_identifier.hpp"
+
+namespace urnic::link {
+
+// A port number of a node has eight bits.
+using LidPortSet = std::bitset<256>;
+
+// One end of a link, as packets see it.
+struct LidPort {
+  std::uint32_t peer_node = 0;
+  std::uint8_t peer_port = 0;
+  bool is_active = false;  // with its peer it takes data (IBTA 7.2.7)
+};
+
+struct LidNode {
+  static constexpr std::uint32_t kNoDevice = 0xFFFFFFFF;
+
+  std::uint32_t device = kNoDevice;  // of an adapter: its port number at the built-in switch; else a switch
+  wire::Lid lid = {};                // the adapter's
+  std::uint8_t lmc = 0;
+  std::vector<LidPort> ports = {};        // by number; 0 is a switch itself
+  std::vector<std::uint8_t> linear = {};  // of a switch, by LID: the port; beyond the end there is no route
+  std::vector<LidPortSet> groups = {};    // of a switch, by LID from 0xC000 on
+};
+
+// What passed a port of a node.
+struct LidPortCounters {
+  std::uint64_t transmitted_packets = 0;
+  std::uint64_t transmitted_bytes = 0;
+  std::uint64_t received_packets = 0;
+  std::uint64_t received_bytes = 0;
+  std::uint64_t discards = 0;  // packets that should have left here, and could not
+};
+
+// Engine thread only, once the engine runs.
+class LidRoutes {
+ public:
+  // Nodes are numbered as in the subnet. Allocates.
+  void set_node(std::uint32_t number, LidNode node);
+  const LidPortCounters& counters(std::uint32_t node, std::uint8_t port) const;
+
+  // Where a packet of `bytes` goes that `device` sends to a port's LID. Counts it at each port that it
+  // passes.
+  struct Way {
+    std::uint32_t device = LidNode::kNoDevice;
+    std::string_view obstacle;  // why it reaches no device; static storage
+  };
+  Way pass(std::uint32_t device, wire::Lid destination, std::size_t bytes);
+  // The same, and nothing is counted: whether there is a way.
+  Way find(std::uint32_t device, wire::Lid destination) const;
+
+  // The devices that a packet for a group reaches, each once; not the sender. Views until the next call.
+  const std::vector<std::uint32_t>& pass_to_group(std::uint32_t device, wire::Lid group, std::size_t bytes);
+
+ private:
+  struct Place {
+    std::uint32_t node = 0;
+    std::uint8_t port = 0;
+  };
+
+  const LidNode* adapter_of(std::uint32_t device) const;
+  // Null: the node has no such port.
+  const LidPort* port_at(Place place) const;
+  // The same, or it or its peer takes no data.
+  const LidPort* active_port(Place place) const;
+  template <class LeavesBy>
+  Way walk(std::uint32_t device, wire::Lid destination, LeavesBy leaves_by) const;
+  void count(Place out, std::size_t bytes);
+  void spread_by(Place out, std::size_t bytes);
+  void spread(Place arrival, wire::Lid group, std::size_t bytes);
+
+  std::vector<LidNode> nodes_;
+  std::vector<std::vector<LidPortCounters>> counters_;  // by node and port
+  std::vector<std::uint32_t> node_of_device_;
+  std::vector<std::uint32_t> members_;
+  std::vector<Place> arrivals_;  // at switches, of the packet for a group that is under way
+  std::vector<bool> was_there_;  // by node
+};
+
+}  // namespace urnic::link

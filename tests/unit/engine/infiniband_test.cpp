@@ -1,0 +1,301 @@
+// InfiniBand ports through the engine: connections and datagrams by LID, with and without a GRH, groups.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <memory>
+#include <ostream>
+
+#include "device_model/engine/device/address_handle_table.hpp"
+#include "device_model/engine/queue_pair/queue_pair_context.hpp"
+#include "device_model/link/fault_hook.hpp"
+#include "tests/unit/engine/program.hpp"
+
+namespace urnic::engine::test {
+namespace {
+
+constexpr std::uint32_t kGrh = 40;
+constexpr std::uint32_t kQkey = 0x1EE7;
+constexpr std::size_t kReceived = 4096;  // where receives are in a program's memory
+constexpr std::uint8_t kServiceLevel = 3;
+constexpr wire::Qpn kGroupQpn{0xFFFFFF};
+constexpr wire::Lid kGroupLid{0xC000};
+
+wire::Gid group_gid() { return {{0xFF, 0x12, 0xA0, 0x1B, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}}; }
+
+struct Subnet : Fabric {
+  Subnet() : Fabric(wire::LinkLayer::infiniband) {}
+
+  static wire::NetworkHeaders path_with_grh(const Device& from, const Device& to) {
+    wire::NetworkHeaders network = path(from, to);
+    network.local->with_grh = true;
+    network.local->service_level = kServiceLevel;
+    network.source = from.config().gids[0].gid;
+    network.destination = to.config().gids[0].gid;
+    return network;
+  }
+
+  // A number of the counter of packets that device1 has dropped because their addresses are not its own.
+  std::uint64_t refused() const { return device1.port_counters().wrong_address; }
+};
+
+struct Datagrams : Subnet {
+  Datagrams() {
+    for (TestQp* qp : {&qp0, &qp1}) {
+      transport::QpParameters parameters;
+      parameters.path_mtu = 1024;
+      parameters.qkey = kQkey;
+      using transport::QpState;
+      for (const QpState state : {QpState::init, QpState::rtr, QpState::rts})
+        engine.execute([&] { qp->device_end().modify(state, parameters, std::nullopt); });
+    }
+  }
+  TestQp qp0{program0, 0, {.service = transport::QpService::ud}};
+  TestQp qp1{program1, 0, {.service = transport::QpService::ud}};
+
+  void send(const wire::NetworkHeaders& to, wire::Qpn qpn, std::uint32_t length) {
+    abi::SendWqe head = wqe(abi::SendOpcode::send);
+    head.address_handle =
+        device0.address_handles().add(std::make_unique<AddressHandle>(program0.pd, to)).value();
+    head.remote_qpn = qpn.value;
+    head.remote_qkey = kQkey;
+    const abi::ScatterGather from[] = {program0.sge(0, length)};
+    qp0.post_send(head, from);
+    run();
+  }
+  static void post_receive(TestQp& qp, const Program& program) {
+    const abi::ScatterGather to[] = {program.sge(kReceived, 1024)};
+    qp.post_receive(to);
+  }
+  wire::NetworkHeaders to_group() const {
+    wire::NetworkHeaders to = path_with_grh(device0, device1);
+    to.local->destination = kGroupLid;
+    to.destination = group_gid();
+    return to;
+  }
+};
+
+// Sees every packet, and drops some.
+struct Onlooker final : link::FrameObserver {
+  std::uint32_t packets = 0;
+  std::uint32_t right = 0;  // of InfiniBand, with a right ICRC
+  void observe(const link::Observation& observation) override {
+    wire::ParsedFrame parsed;
+    ++packets;
+    right += observation.frame.link_layer == wire::LinkLayer::infiniband &&
+             wire::parse(observation.frame, parsed) == wire::ParseError::none && parsed.network.local;
+  }
+};
+
+struct Dropper final : link::FaultHook {
+  std::uint32_t seen = 0;
+  void judge(const link::PacketAtLink&, transport::Time, link::Verdict& verdict) override {
+    if (++seen % 7 != 3) return;
+    verdict.touched = verdict.drop = true;
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(infiniband_connections, Subnet)
+
+BOOST_AUTO_TEST_CASE(data_goes_by_lid) {
+  TestQp qp0(program0, 0, {});
+  TestQp qp1(program1, 0, {});
+  Onlooker onlooker;
+  frame_switch.add_observer(onlooker);
+  connect(qp0, qp1);
+  program0.fill(0, 100'001, 3);
+  post_write(qp0, program0, program1, 100'001);
+  run();
+  BOOST_TEST(qp0.send_cq.poll()->status == 0);
+  BOOST_TEST(program1.holds(0, 100'001, 3));
+  BOOST_TEST(onlooker.packets > 2 * 98u);
+  BOOST_TEST(onlooker.right == onlooker.packets);
+  BOOST_TEST(frame_switch.lid_routes().counters(0, 2).transmitted_packets >= 98u);
+  frame_switch.remove_observer(onlooker);
+}
+
+BOOST_AUTO_TEST_CASE(lost_packets_come_again) {
+  TestQp qp0(program0, 0, {});
+  TestQp qp1(program1, 0, {});
+  Dropper dropper;
+  for (const std::uint32_t port : {0u, 1u})
+    frame_switch.link(port).channel(link::Direction::receive).set_faults(&dropper);
+  frame_switch.link(1).channel(link::Direction::transmit).set_faults(&dropper);
+  connect(qp0, qp1);
+  program0.fill(0, 50'000, 5);
+  post_write(qp0, program0, program1, 50'000);
+  for (int turn = 0; turn < 100 && !program1.holds(0, 50'000, 5); ++turn)
+    advance(transport::Nanoseconds(100'000'000));
+  BOOST_TEST(program1.holds(0, 50'000, 5));
+  BOOST_TEST(dropper.seen > 49u);
+  for (const std::uint32_t port : {0u, 1u})
+    frame_switch.link(port).channel(link::Direction::receive).set_faults(nullptr);
+  frame_switch.link(1).channel(link::Direction::transmit).set_faults(nullptr);
+}
+
+// A device takes part in its own subnet: packets to its own LID come back without the switch.
+BOOST_AUTO_TEST_CASE(two_queue_pairs_of_one_port) {
+  TestQp qp0(program0, 0, {});
+  TestQp qp1(program0, 1, {});
+  connect(qp0, qp1);
+  program0.fill(0, 3000, 4);
+  abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
+  head.remote_address = program0.address(8192);
+  head.rkey = program0.key.value;
+  const abi::ScatterGather from[] = {program0.sge(0, 3000)};
+  qp0.post_send(head, from);
+  run();
+  BOOST_TEST(program0.holds(8192, 3000, 4));
+  BOOST_TEST(frame_switch.lid_routes().counters(1, 1).transmitted_packets == 0u);
+}
+
+// IBTA 9.6.1.2: a connection's packets come from its peer's LID, to its own, and have a GRH if its path has
+// one.
+BOOST_AUTO_TEST_CASE(packets_of_another_path_are_not_taken) {
+  struct Case {
+    const char* what;
+    bool arrives;
+    void (*change)(wire::NetworkHeaders&);
+  };
+  constexpr Case kCases[] = {
+      {"nothing", true, [](wire::NetworkHeaders&) {}},
+      {"another service level", true, [](wire::NetworkHeaders& path) { path.local->service_level = 9; }},
+      {"another sender", false, [](wire::NetworkHeaders& path) { path.local->source.value ^= 1; }},
+      {"a GRH", false, [](wire::NetworkHeaders& path) { path.local->with_grh = true; }},
+  };
+  std::uint8_t doorbell = 0;
+  for (const Case& each : kCases) {
+    TestQp qp0(program0, doorbell, {.service = transport::QpService::uc});
+    TestQp qp1(program1, doorbell++, {.service = transport::QpService::uc});
+    connect(qp0, qp1);
+    wire::NetworkHeaders changed = path(device0, device1);
+    each.change(changed);
+    engine.execute([&] {
+      const transport::QpParameters now = qp0.device_end().parameters();
+      qp0.device_end().modify(transport::QpState::reset, {}, std::nullopt);
+      qp0.device_end().modify(transport::QpState::init, now, std::nullopt);
+      qp0.device_end().modify(transport::QpState::rtr, now, changed);
+      qp0.device_end().modify(transport::QpState::rts, now, std::nullopt);
+    });
+    program0.fill(0, 64, doorbell);
+    const std::uint64_t before = refused();
+    post_write(qp0, program0, program1, 64);
+    run();
+    BOOST_TEST(program1.holds(0, 64, doorbell) == each.arrives, each.what);
+    BOOST_TEST((refused() == before) == each.arrives, each.what);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_port_whose_lid_is_another_now_takes_nothing) {
+  TestQp qp0(program0, 0, {});
+  TestQp qp1(program1, 0, {});
+  connect(qp0, qp1);
+  engine.execute([&] { device1.set_lids({{0x77}, 0}); });
+  post_write(qp0, program0, program1, 64);
+  run();
+  BOOST_TEST(!qp0.send_cq.poll().has_value());
+  BOOST_TEST(refused() == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_FIXTURE_TEST_SUITE(infiniband_datagrams, Datagrams)
+
+BOOST_AUTO_TEST_CASE(without_a_grh_the_place_for_it_is_empty) {
+  program0.fill(0, 100, 3);
+  post_receive(qp1, program1);
+  send(path(device0, device1), qp1.qpn(), 100);
+  const auto received = qp1.receive_cq.poll();
+  BOOST_REQUIRE(received.has_value());
+  BOOST_TEST(received->byte_length == kGrh + 100);
+  BOOST_TEST((received->flags & abi::cqe_grh) == 0);
+  BOOST_TEST(abi::source_lid_of(received->error_or_route) == lid_of(device0).value);
+  BOOST_TEST(program1.holds(kReceived + kGrh, 100, 3));
+  for (std::size_t i = 0; i < kGrh; ++i) BOOST_CHECK(program1.bytes[kReceived + i] == std::byte{0});
+}
+
+BOOST_AUTO_TEST_CASE(a_grh_lies_in_front_of_the_data) {
+  program0.fill(0, 100, 3);
+  post_receive(qp1, program1);
+  send(path_with_grh(device0, device1), qp1.qpn(), 100);
+  const auto received = qp1.receive_cq.poll();
+  BOOST_REQUIRE(received.has_value());
+  BOOST_TEST(received->byte_length == kGrh + 100);
+  BOOST_TEST((received->flags & abi::cqe_grh) != 0);
+  BOOST_TEST(abi::service_level_of(received->error_or_route) == kServiceLevel);
+  BOOST_TEST(program1.holds(kReceived + kGrh, 100, 3));
+  const std::byte* const grh = &program1.bytes[kReceived];
+  BOOST_CHECK(grh[0] == std::byte{0x60} && grh[6] == std::byte{0x1B});
+  BOOST_CHECK(std::memcmp(grh + 8, device0.config().gids[0].gid.bytes.data(), 16) == 0);
+  BOOST_CHECK(std::memcmp(grh + 24, device1.config().gids[0].gid.bytes.data(), 16) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_completion_says_to_which_lid_it_was_sent) {
+  engine.execute([&] {
+    device1.set_lids({lid_of(device1), 2});
+    link::LidNode adapter{
+        .device = 1, .lid = lid_of(device1), .lmc = 2, .ports = std::vector<link::LidPort>(2)};
+    adapter.ports[1] = {0, 2, true};
+    link::LidNode hub{.ports = {{}, {1, 1, true}, {2, 1, true}},
+                      .linear = std::vector<std::uint8_t>(0x40, 2)};
+    frame_switch.lid_routes().set_node(2, adapter);
+    frame_switch.lid_routes().set_node(0, hub);
+  });
+  for (const unsigned bits : {0u, 1u, 3u}) {
+    wire::NetworkHeaders to = path(device0, device1);
+    to.local->destination.value = static_cast<std::uint16_t>(lid_of(device1).value + bits);
+    post_receive(qp1, program1);
+    send(to, qp1.qpn(), 8);
+    const auto received = qp1.receive_cq.poll();
+    BOOST_REQUIRE(received.has_value());
+    BOOST_TEST(abi::path_bits_of(received->error_or_route) == bits);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_gid_of_another_port_is_refused) {
+  post_receive(qp1, program1);
+  wire::NetworkHeaders to = path_with_grh(device0, device1);
+  to.destination.bytes[15] = 0x40;
+  send(to, qp1.qpn(), 8);
+  BOOST_TEST(!qp1.receive_cq.poll().has_value());
+  BOOST_TEST(refused() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(nobody_takes_datagrams_to_queue_pair_1) {
+  send(path(device0, device1), wire::Qpn{1}, 256);
+  BOOST_TEST(device1.port_counters().unknown_qp == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_group_is_reached_by_its_lid_and_known_by_its_gid) {
+  post_receive(qp1, program1);
+  send(to_group(), kGroupQpn, 8);
+  BOOST_TEST(!qp1.receive_cq.poll().has_value());
+  engine.execute([&] {
+    device0.multicast_groups().attach(group_gid(), qp0.device_end());
+    device1.multicast_groups().attach(group_gid(), qp1.device_end());
+  });
+  post_receive(qp0, program0);
+  program0.fill(0, 8, 6);
+  send(to_group(), kGroupQpn, 8);
+  BOOST_TEST(qp0.receive_cq.poll().has_value());  // its own, too (IBTA 10.5.2)
+  const auto received = qp1.receive_cq.poll();
+  BOOST_REQUIRE(received.has_value());
+  BOOST_TEST((received->flags & abi::cqe_grh) != 0);
+  BOOST_TEST(program1.holds(kReceived + kGrh, 8, 6));
+  BOOST_TEST(device1.port_counters().received_multicast == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_group_whose_lid_is_a_ports_is_refused) {
+  engine.execute([&] { device1.multicast_groups().attach(group_gid(), qp1.device_end()); });
+  post_receive(qp1, program1);
+  wire::NetworkHeaders to = to_group();
+  to.local->destination = lid_of(device1);
+  send(to, kGroupQpn, 8);
+  BOOST_TEST(!qp1.receive_cq.poll().has_value());
+  BOOST_TEST(refused() == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::engine::test
