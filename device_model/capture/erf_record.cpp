@@ -12,6 +12,7 @@ using wire::infiniband::kVariantCrcBytes;
 
 constexpr std::byte kTypeInfiniband{21};
 constexpr std::byte kVariableLength{4};  // the record is as long as it says
+constexpr std::byte kTruncated{8};
 
 // Seconds in the upper half, in the lower one parts of a second; the least significant byte first.
 void store_time(std::uint64_t nanoseconds, std::byte* to) {
@@ -31,7 +32,7 @@ void complete_erf_record(std::span<std::byte> record, std::size_t packet_bytes, 
                          std::uint64_t nanoseconds) {
   store_time(nanoseconds, record.data());
   record[8] = kTypeInfiniband;
-  record[9] = kVariableLength;
+  record[9] = kept == packet_bytes ? kVariableLength : kVariableLength | kTruncated;
   wire::store_be16(record.data() + 10, static_cast<std::uint16_t>(record.size()));
   wire::store_be16(record.data() + 12, 0);  // packets lost in front of this one: the capture's file says it
   wire::store_be16(record.data() + 14, static_cast<std::uint16_t>(packet_bytes + kVariantCrcBytes));

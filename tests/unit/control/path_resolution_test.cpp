@@ -6,8 +6,12 @@
 #include <vector>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/port_record.hpp"
 #include "device_model/control/fabric/udp_source_port.hpp"
 #include "device_model/control/uverbs/commands.hpp"
+#include "device_model/subnet/network.hpp"
+#include "wire/mad/smp.hpp"
+#include "wire/mad/subnet_attributes.hpp"
 
 namespace urnic::control {
 namespace {
@@ -189,6 +193,109 @@ BOOST_AUTO_TEST_CASE(udp_source_port_is_the_kernels) {
   const auto label = static_cast<std::uint32_t>((once ^ (once >> 40)) & 0xFFFFF);
   BOOST_TEST(udp_source_port(0, wire::Qpn{0xFFFFFF}, wire::Qpn{0xFFFFFF}) ==
              (0xC000 | ((label & 0x3FFF) ^ (label >> 14))));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+// Device 0 with LID 8 and three more, as its LMC says.
+struct InfinibandPort {
+  InfinibandPort() {
+    subnet::Network& network = fabric.subnet();
+    wire::mad::PortInfo info = network.port(*device.adapter);
+    info.lid = {8};
+    info.lmc = 2;
+    info.state = wire::mad::PortState::no_change;
+    info.physical_state = wire::mad::PhysicalState::no_change;
+    wire::mad::Smp smp;
+    smp.header.management_class = wire::mad::ManagementClass::subnet_lid_routed;
+    smp.header.class_version = 1;
+    smp.header.method = wire::mad::Method::set;
+    smp.header.attribute.value = static_cast<std::uint16_t>(wire::mad::SubnetAttribute::port_info);
+    smp.header.attribute_modifier = 1;
+    smp.data = wire::mad::encode_data(info);
+    subnet::Datagram datagram;
+    datagram.mad = encode(smp);
+    BOOST_REQUIRE(network.send(*device.adapter, datagram));
+  }
+
+  abi::AddressVector to(std::uint16_t lid) const {
+    abi::AddressVector address{};
+    address.port = 1;
+    address.destination_lid = lid;
+    return address;
+  }
+  int resolve(const abi::AddressVector& address) {
+    path = {};
+    return resolve_path(fabric, device, address, wire::Qpn{17}, wire::Qpn{42}, path);
+  }
+
+  Fabric fabric{parse_configuration("[[devices]]\nlink_layer = \"infiniband\"\n", "lab.toml")};
+  const ServedDevice& device = *fabric.devices()[0];
+  wire::NetworkHeaders path;
+};
+
+BOOST_FIXTURE_TEST_SUITE(local_path_resolution, InfinibandPort)
+
+BOOST_AUTO_TEST_CASE(a_path_has_the_lids_of_both_ports) {
+  abi::AddressVector address = to(17);
+  address.service_level = 5;
+  BOOST_REQUIRE(resolve(address) == 0);
+  BOOST_REQUIRE(path.local.has_value());
+  BOOST_TEST(path.local->source.value == 8);
+  BOOST_TEST(path.local->destination.value == 17);
+  BOOST_TEST(path.local->service_level == 5);
+  BOOST_TEST(!path.local->with_grh);
+}
+
+// IBTA 4.1.3: a port has as many LIDs as its LMC says, and no more bits than these count.
+BOOST_AUTO_TEST_CASE(path_bits_choose_one_of_the_ports_lids) {
+  abi::AddressVector address = to(17);
+  address.source_path_bits = 0xFE;
+  BOOST_REQUIRE(resolve(address) == 0);
+  BOOST_TEST(path.local->source.value == 10);
+}
+
+BOOST_AUTO_TEST_CASE(a_grh_has_the_gid_of_the_ports_table) {
+  abi::AddressVector address = to(17);
+  address.is_global = 1;
+  address.hop_limit = 3;
+  address.destination_gid[0] = 0xFE;
+  address.destination_gid[15] = 7;
+  BOOST_REQUIRE(resolve(address) == 0);
+  BOOST_TEST(path.local->with_grh);
+  BOOST_TEST(path.hop_limit == 3);
+  BOOST_TEST((path.source == port_record_when_up(fabric, device).gids[0]));
+  BOOST_TEST(path.destination.bytes[15] == 7);
+  address.source_gid_index = 1;
+  BOOST_TEST(resolve(address) == ENODATA);
+  address.source_gid_index = 200;
+  BOOST_TEST(resolve(address) == EINVAL);
+}
+
+BOOST_AUTO_TEST_CASE(what_no_path_leads_to) {
+  BOOST_TEST(resolve(to(0)) == EINVAL);
+  BOOST_TEST(resolve(to(0xC000)) == EINVAL);
+  BOOST_TEST(resolve(to(0xFFFF)) == EINVAL);
+  abi::AddressVector address = to(17);
+  address.port = 2;
+  BOOST_TEST(resolve(address) == EINVAL);
+  address.port = 1;
+  address.service_level = 16;
+  BOOST_TEST(resolve(address) == EINVAL);
+}
+
+BOOST_AUTO_TEST_CASE(datagrams_go_to_groups_with_a_grh) {
+  abi::AddressVector address = to(0xC003);
+  BOOST_TEST(resolve_address(fabric, device, address, path) == EINVAL);
+  address.is_global = 1;
+  address.destination_gid[0] = 0xFF;
+  BOOST_REQUIRE(resolve_address(fabric, device, address, path) == 0);
+  BOOST_TEST(path.local->destination.value == 0xC003);
+}
+
+BOOST_AUTO_TEST_CASE(a_port_without_a_lid_has_no_paths) {
+  const Fabric untouched{parse_configuration("[[devices]]\nlink_layer = \"infiniband\"\n", "lab.toml")};
+  BOOST_TEST(resolve_path(untouched, *untouched.devices()[0], to(17), {}, {}, path) == EINVAL);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

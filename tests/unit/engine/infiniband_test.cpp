@@ -119,9 +119,7 @@ BOOST_AUTO_TEST_CASE(lost_packets_come_again) {
   TestQp qp0(program0, 0, {});
   TestQp qp1(program1, 0, {});
   Dropper dropper;
-  for (const std::uint32_t port : {0u, 1u})
-    frame_switch.link(port).channel(link::Direction::receive).set_faults(&dropper);
-  frame_switch.link(1).channel(link::Direction::transmit).set_faults(&dropper);
+  for (const std::uint32_t port : {0u, 1u}) frame_switch.link(port).set_faults(&dropper);
   connect(qp0, qp1);
   program0.fill(0, 50'000, 5);
   post_write(qp0, program0, program1, 50'000);
@@ -129,9 +127,7 @@ BOOST_AUTO_TEST_CASE(lost_packets_come_again) {
     advance(transport::Nanoseconds(100'000'000));
   BOOST_TEST(program1.holds(0, 50'000, 5));
   BOOST_TEST(dropper.seen > 49u);
-  for (const std::uint32_t port : {0u, 1u})
-    frame_switch.link(port).channel(link::Direction::receive).set_faults(nullptr);
-  frame_switch.link(1).channel(link::Direction::transmit).set_faults(nullptr);
+  for (const std::uint32_t port : {0u, 1u}) frame_switch.link(port).set_faults(nullptr);
 }
 
 // A device takes part in its own subnet: packets to its own LID come back without the switch.

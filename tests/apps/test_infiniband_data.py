@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+"""Data on InfiniBand devices: unmodified programs find each other by LID, once Debian's opensm has brought the fabric up."""
+
+import os
+import shutil
+import signal
+import subprocess
+import unittest
+
+import fabric
+from test_infiniband import CONFIGURATION, OPENSM
+from test_pingpong import pingpong
+
+# A path with a GRH has the port's first GID.
+WITHOUT_GRH = "-1"
+WITH_GRH = "0"
+PERFTEST = (
+    ("ib_write_bw", "-n", "500"), ("ib_write_bw", "-c", "UC", "-n", "500"), ("ib_write_lat", "-n", "300"),
+    ("ib_read_bw", "-n", "500"), ("ib_atomic_bw", "-n", "300"), ("ib_send_bw", "-n", "500"), ("ib_send_bw", "-c", "XRC", "-n", "500"),
+    ("ib_send_lat", "-c", "UD", "-n", "300"), ("ib_send_bw", "-c", "UD", "-b", "-n", "500"), ("ib_send_bw", "-e", "-n", "300"),
+    ("ib_send_bw", "-a", "-n", "100"),
+)
+TSHARK_FIELDS = ("infiniband.lrh.slid", "infiniband.lrh.dlid", "infiniband.bth.opcode", "infiniband.bth.psn")
+
+
+@unittest.skipUnless(OPENSM, "opensm is not installed: tools/install-packages test")
+class Data(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.fabric = cls.enterClassContext(fabric.Fabric())
+        cls.fabric.up(CONFIGURATION)
+        guid = cls.fabric.run_on_urnic("ibstat", "-p", "urnic0").split()[0]
+        logs = cls.fabric.directory
+        cls.fabric.start_on_urnic("env", f"OSM_TMP_DIR={logs}", f"OSM_CACHE_DIR={logs}", OPENSM, "-g", guid, "-f",
+                                  str(logs / "opensm.log"))
+        for device in fabric.DEVICES:
+            fabric.wait_until(lambda: "State: Active" in cls.fabric.run_on_urnic("ibstat", device), f"{device} to be active")
+
+    def test_pingpongs(self):
+        first, second = fabric.DEVICES
+        for service in ("rc", "uc", "ud", "srq"):
+            for gid in (WITHOUT_GRH, WITH_GRH):
+                for devices in ((first, second), (first, first)):
+                    with self.subTest(service=service, gid=gid, devices=devices):
+                        pingpong(self.fabric, devices, service=service, gid=gid)
+
+    def test_sleeping_on_events(self):
+        pingpong(self.fabric, fabric.DEVICES, "-e", gid=WITHOUT_GRH)
+
+    def test_mtus_and_sizes(self):
+        for mtu in fabric.MTUS:
+            for size in (1, 4097, 1 << 20):
+                with self.subTest(mtu=mtu, size=size):
+                    pingpong(self.fabric, fabric.DEVICES, "-m", mtu, "-s", size, "-n", 50, gid=WITHOUT_GRH)
+
+    def test_perftest(self):
+        for name, *options in PERFTEST:
+            with self.subTest(program=name, options=options):
+                common = (name, "-F", *options)
+                self.fabric.run_pair((*common, "-d", "urnic0"), (*common, "-d", "urnic1"))
+
+    def test_lost_packets_come_again(self):
+        self.fabric.load_faults(fabric.losses())
+        for gid in (WITHOUT_GRH, WITH_GRH):
+            pingpong(self.fabric, fabric.DEVICES, "-n", 1000, gid=gid)
+        self.assertGreater(self.fabric.lost_by_faults(), 20)
+        self.fabric.run(self.fabric.urnic, "fault", "clear")
+
+    def test_a_slow_link(self):
+        self.fabric.run(self.fabric.urnic, "link", "set", "urnic0", "delay_us=20", "loss=0.01")
+        try:
+            pingpong(self.fabric, fabric.DEVICES, "-n", 500, gid=WITHOUT_GRH)
+        finally:
+            self.fabric.run(self.fabric.urnic, "link", "set", "urnic0", "delay_us=0", "loss=0")
+
+    @unittest.skipUnless(shutil.which("tshark"), "tshark is not installed: tools/install-packages test")
+    def test_wireshark_reads_the_packets(self):
+        """Every packet is one of InfiniBand, between the two LIDs, whether the file is classic or not."""
+        lids = {self.lid(device) for device in fabric.DEVICES}
+        for name in ("data.pcapng", "data.pcap"):
+            with self.subTest(name):
+                path = self.fabric.directory / name
+                capture = self.fabric.start(self.fabric.urnic, "capture", path)
+                capture.wait_for_output("capturing")
+                pingpong(self.fabric, fabric.DEVICES, "-n", 20, gid=WITHOUT_GRH)
+                pingpong(self.fabric, fabric.DEVICES, "-n", 20, service="ud", gid=WITH_GRH)
+                os.kill(capture.pid, signal.SIGINT)
+                self.assertEqual(capture.wait(), 0, str(capture))
+                fields = [option for field in TSHARK_FIELDS for option in ("-e", field)]
+                read = subprocess.run(["tshark", "-r", path, "-T", "fields", *fields], capture_output=True, text=True,
+                                      timeout=300, check=True).stdout.splitlines()
+                self.assertGreater(len(read), 100)
+                for line in read:
+                    source, destination, *rest = line.split("\t")
+                    self.assertEqual({int(source), int(destination)}, lids, line)
+                    self.assertTrue(all(rest), line)
+
+    def lid(self, device):
+        return int(self.fabric.run_on_urnic("ibstat", device).split("Base lid: ")[1].split()[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
