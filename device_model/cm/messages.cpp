@@ -11,7 +11,8 @@ PathParameters path_parameters(const Path& path, TimeoutCode ack_delay) {
   PathParameters parameters;
   // RoCE has no LIDs (IBTA A17.6.1.1). Linux sends the permissive ones for a path that leaves the subnet.
   parameters.subnet_local = path.hop_limit <= 1;
-  if (!parameters.subnet_local) parameters.local_lid = parameters.remote_lid = Lid{0xFFFF};
+  parameters.local_lid = parameters.subnet_local ? path.own_lid : wire::kPermissiveLid;
+  parameters.remote_lid = parameters.subnet_local ? path.peer_lid : wire::kPermissiveLid;
   parameters.local_gid = path.own;
   parameters.remote_gid = path.peer;
   parameters.flow_label = path.flow_label;

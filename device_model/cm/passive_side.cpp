@@ -29,14 +29,20 @@ std::optional<ServiceType> service_of(const Req& message) {
   }
 }
 
-// The way back, as the REQ gives it. The hop limit is that of the packet, because routers have reduced it.
+// The way back, as the REQ gives it. The hop limit is that of the packet, because routers have reduced it; on
+// InfiniBand a packet within the subnet has none.
 Path path_back(const Req& message, const GsiAddress& from) {
   Path path;
   path.own = message.primary.remote_gid;
   path.peer = message.primary.local_gid;
   path.flow_label = message.primary.flow_label;
   path.traffic_class = message.primary.traffic_class;
-  path.hop_limit = from.hop_limit;
+  const bool has_lids = from.peer_lid != wire::Lid{};
+  path.hop_limit = has_lids ? message.primary.hop_limit : from.hop_limit;
+  if (has_lids) {
+    path.own_lid = message.primary.remote_lid;
+    path.peer_lid = message.primary.local_lid;
+  }
   path.service_level = message.primary.service_level;
   path.rate = message.primary.packet_rate;
   path.mtu = message.path_mtu;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "wire/identifiers.hpp"
+#include "wire/local_identifier.hpp"
 #include "wire/mad/cm_codes.hpp"
 #include "wire/mad/timeout_code.hpp"
 
@@ -23,8 +24,10 @@ struct GsiAddress {
   wire::Gid peer;
   std::uint8_t hop_limit = 64;
   std::uint8_t traffic_class = 0;
-  std::uint32_t flow_label = 0;    // 20 bits
-  std::uint8_t service_level = 0;  // the priority in the tag of the VLAN of `own`, if it belongs to one
+  std::uint32_t flow_label = 0;  // 20 bits
+  // On RoCE the priority in the tag of the VLAN of `own`, if it belongs to one.
+  std::uint8_t service_level = 0;
+  wire::Lid peer_lid = {};  // on InfiniBand, where the GIDs may be empty
   friend bool operator==(const GsiAddress&, const GsiAddress&) = default;
 };
 
@@ -36,6 +39,8 @@ struct Path {
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 64;
   std::uint8_t service_level = 0;
+  wire::Lid own_lid;  // on InfiniBand
+  wire::Lid peer_lid;
   std::uint8_t rate = 0;  // as in a path record; 0: not known
   wire::mad::MtuCode mtu = wire::mad::MtuCode::bytes_1024;
   wire::mad::TimeoutCode packet_lifetime{16};
@@ -43,7 +48,8 @@ struct Path {
 };
 
 constexpr GsiAddress gsi_address(const Path& path) {
-  return {path.own, path.peer, path.hop_limit, path.traffic_class, path.flow_label, path.service_level};
+  return {path.own,        path.peer,          path.hop_limit, path.traffic_class,
+          path.flow_label, path.service_level, path.peer_lid};
 }
 
 }  // namespace urnic::cm

@@ -10,6 +10,7 @@ import unittest
 import fabric
 from test_infiniband import CONFIGURATION, OPENSM
 from test_pingpong import pingpong
+from test_rdmacm import RdmaCmPair
 
 # A path with a GRH has the port's first GID.
 WITHOUT_GRH = "-1"
@@ -20,11 +21,19 @@ PERFTEST = (
     ("ib_send_lat", "-c", "UD", "-n", "300"), ("ib_send_bw", "-c", "UD", "-b", "-n", "500"), ("ib_send_bw", "-e", "-n", "300"),
     ("ib_send_bw", "-a", "-n", "100"),
 )
+FIRST_DATAGRAM_LOST = """
+[[fault]]
+opcode = "UD Send Only"
+count = 1
+action = "drop"
+"""
 TSHARK_FIELDS = ("infiniband.lrh.slid", "infiniband.lrh.dlid", "infiniband.bth.opcode", "infiniband.bth.psn")
 
 
 @unittest.skipUnless(OPENSM, "opensm is not installed: tools/install-packages test")
-class Data(unittest.TestCase):
+class OnSubnet(unittest.TestCase):
+    """Two devices that opensm has brought up."""
+
     @classmethod
     def setUpClass(cls):
         cls.fabric = cls.enterClassContext(fabric.Fabric())
@@ -36,6 +45,11 @@ class Data(unittest.TestCase):
         for device in fabric.DEVICES:
             fabric.wait_until(lambda: "State: Active" in cls.fabric.run_on_urnic("ibstat", device), f"{device} to be active")
 
+    def lid(self, device):
+        return int(self.fabric.run_on_urnic("ibstat", device).split("Base lid: ")[1].split()[0])
+
+
+class Data(OnSubnet):
     def test_pingpongs(self):
         first, second = fabric.DEVICES
         for service in ("rc", "uc", "ud", "srq"):
@@ -95,8 +109,29 @@ class Data(unittest.TestCase):
                     self.assertEqual({int(source), int(destination)}, lids, line)
                     self.assertTrue(all(rest), line)
 
-    def lid(self, device):
-        return int(self.fabric.run_on_urnic("ibstat", device).split("Base lid: ")[1].split()[0])
+
+class Connections(OnSubnet, RdmaCmPair):
+    """rdma_cm: a device has an IP address, as if an interface of IPoIB had it."""
+
+    def test_programs(self):
+        for server, client in (
+                (("rping", "-s", "-V", "-C", 10), ("rping", "-c", "-a", "192.0.2.2", "-I", "192.0.2.1", "-V", "-C", 10)),
+                (("rping", "-s", "-V", "-C", 10), ("rping", "-c", "-a", "127.0.0.1", "-V", "-C", 10)),
+                (("ucmatose",), ("ucmatose", "-s", "192.0.2.2", "-b", "192.0.2.1")),
+                (("udaddy",), ("udaddy", "-s", "192.0.2.2", "-b", "192.0.2.1")),
+                (("rstream", "-S", 65536, "-C", 50), ("rstream", "-s", "192.0.2.2", "-S", 65536, "-C", 50)),
+                (("rdma_server",), ("rdma_client", "-s", "192.0.2.2")),
+                (("rdma_xserver", "-c", "r"), ("rdma_xclient", "-s", "192.0.2.2", "-c", "r")),
+                (("ib_send_bw", "-R", "-F", "-n", 300), ("ib_send_bw", "-R", "-F", "-n", 300, "192.0.2.1"))):
+            with self.subTest(client):
+                self.pair(server, client)
+
+    def test_messages_are_packets(self):
+        """A fault plan acts on the connection manager's messages, which come again."""
+        self.fabric.load_faults(FIRST_DATAGRAM_LOST)
+        self.pair(("rping", "-s", "-V", "-C", 3), ("rping", "-c", "-a", "192.0.2.2", "-I", "192.0.2.1", "-V", "-C", 3))
+        self.assertEqual(self.fabric.lost_by_faults(), 1)
+        self.fabric.run(self.fabric.urnic, "fault", "clear")
 
 
 if __name__ == "__main__":

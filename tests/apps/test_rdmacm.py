@@ -15,19 +15,11 @@ RSTREAM_PORT = 7471
 WAYS = (("127.0.0.1", None), ("127.0.0.2", "127.0.0.1"), ("192.0.2.1", None), ("192.0.2.2", "192.0.2.1"))
 
 
-class RdmaCm(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.fabric = cls.enterClassContext(fabric.Fabric())
-        cls.fabric.up()
+class RdmaCmPair:
+    """A server and its client, on the device process `self.fabric`."""
 
     def listeners(self):
         return self.fabric.status()["rdma_cm"]["listeners"]
-
-    def packets(self):
-        """How many packets have left the devices."""
-        counters = json.loads(self.fabric.run(self.fabric.urnic, "counters", "--json"))
-        return sum(counters[device]["port_xmit_packets"] for device in fabric.DEVICES)
 
     def start_server(self, *command):
         """Starts a server and waits until it listens, by rdma_cm or (rstream -T f) by TCP."""
@@ -64,6 +56,18 @@ class RdmaCm(unittest.TestCase):
         if ended != 0 or (server_ends and first.status != 0):
             raise AssertionError(f"the server: {first}\nthe client: {second}\n{self.fabric.log()}")
         return first.output(), second.output()
+
+
+class RdmaCm(RdmaCmPair, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.fabric = cls.enterClassContext(fabric.Fabric())
+        cls.fabric.up()
+
+    def packets(self):
+        """How many packets have left the devices."""
+        counters = json.loads(self.fabric.run(self.fabric.urnic, "counters", "--json"))
+        return sum(counters[device]["port_xmit_packets"] for device in fabric.DEVICES)
 
     def test_rping(self):
         for address, source in WAYS:

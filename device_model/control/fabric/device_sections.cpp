@@ -195,23 +195,25 @@ void read_udp_wire(const TableReader& reader, DeviceSettings& device) {
   use_software_defaults(device);
 }
 
-// An InfiniBand port gets its addresses from its GUID and the subnet manager. rdma_cm finds devices by IP
-// address, and such a port has none.
-void read_infiniband_port(const TableReader& reader, DeviceSettings& device) {
+// An InfiniBand port gets its addresses from its GUID and the subnet manager. For rdma_cm it has IP
+// addresses, too, as if a network interface over InfiniBand had them.
+void read_infiniband_port(const TableReader& reader, std::size_t number, DeviceSettings& device) {
   constexpr std::string_view rule = "nothing with link_layer = \"infiniband\"";
-  for (const std::string_view key : {"wire", "gids", "addresses", "segmentation"})
+  for (const std::string_view key : {"wire", "gids", "segmentation"})
     if (const toml::node* const node = reader.table().get(key)) reader.refuse(key, *node, rule);
   if (device.face != Face::urnic)
     reader.refuse("link_layer", *reader.table().get("link_layer"), "\"ethernet\" with this face");
+  std::vector<wire::Gid> addresses{ipv4_gid(number)};
+  read_gids(reader, "addresses", kAddressKind, parse_ip_address, addresses);
   device.gids = {link_local_gid(device.mac)};
-  device.connection_manager = false;
+  device.gids.insert(device.gids.end(), addresses.begin(), addresses.end());
 }
 
 void read_wire(const TableReader& reader, std::size_t number, DeviceSettings& device) {
   if (const auto kind = reader.word("wire", kWireNames)) device.wire_kind = static_cast<WireKind>(*kind);
   if (const auto layer = reader.word("link_layer", kLinkLayerNames))
     device.link_layer = static_cast<LinkLayer>(*layer);
-  if (device.link_layer == LinkLayer::infiniband) return read_infiniband_port(reader, device);
+  if (device.link_layer == LinkLayer::infiniband) return read_infiniband_port(reader, number, device);
   if (device.wire_kind == WireKind::udp) return read_udp_wire(reader, device);
   if (const toml::node* addresses = reader.table().get("addresses"))
     reader.refuse("addresses", *addresses, "nothing without wire = \"udp\"");

@@ -200,7 +200,6 @@ void Fabric::connect_engines() {
 
 void Fabric::add_device(const DeviceSettings& settings, wire::Icrc icrc) {
   auto served = std::make_unique<ServedDevice>(static_cast<std::uint32_t>(devices_.size()), settings);
-  const bool is_infiniband = settings.link_layer == LinkLayer::infiniband;
   EngineUnit& home = unit(*served);
   served->device = std::make_unique<engine::Device>(
       engine::DeviceConfig{.name = settings.name,
@@ -215,9 +214,7 @@ void Fabric::add_device(const DeviceSettings& settings, wire::Icrc icrc) {
       home.engine.data_path(), home.frame_switch);
   served->management =
       std::make_unique<engine::ManagementQueuePair>(served->device->resources(), home.management);
-  // Between InfiniBand ports management datagrams go by function calls.
-  if (!is_infiniband)
-    served->device->set_management_receiver(engine::kGeneralServicesQpn, served->management.get());
+  served->device->set_management_receiver(engine::kGeneralServicesQpn, served->management.get());
   home.devices.push_back(served.get());
   for (const auto& other : units_) {
     if (other.get() == &home) continue;
@@ -318,16 +315,16 @@ link::Neighbour Fabric::find(const ServedDevice& from, const wire::Gid& own, con
     return {State::known, link::UdpPort::mac_of(gid)};
   }
   if (gid == wire::Gid{}) return {};  // an empty entry of the table
-  if (from.adapter) return {};        // Ethernet frames do not reach an InfiniBand port, or leave one
   const std::uint16_t vlan = vlan_of(from, own);
   for (const auto& served : devices_) {
     const auto& gids = served->settings.gids;
-    if (served->udp != nullptr || served->adapter || std::find(gids.begin(), gids.end(), gid) == gids.end())
-      continue;
+    // Ethernet frames do not reach an InfiniBand port, or leave one.
+    const bool is_near = served->udp == nullptr && served->adapter.has_value() == from.adapter.has_value();
+    if (!is_near || std::find(gids.begin(), gids.end(), gid) == gids.end()) continue;
     return vlan_of(*served, gid) == vlan ? link::Neighbour{State::known, served->settings.mac}
                                          : link::Neighbour{};
   }
-  return find_outside(vlan, gid);
+  return from.adapter ? link::Neighbour{} : find_outside(vlan, gid);
 }
 
 std::optional<wire::MacAddress> Fabric::resolve(const wire::Gid& gid) const { return known(find(gid)); }

@@ -12,6 +12,7 @@
 #include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/control/gsi/performance_agent.hpp"
 #include "device_model/engine/engine.hpp"
+#include "device_model/subnet/network.hpp"
 #include "wire/mad/mad_header.hpp"
 
 namespace urnic::control {
@@ -32,6 +33,7 @@ GsiAddress address_of(const engine::ArrivedDatagram& datagram) {
           .hop_limit = datagram.hop_limit,
           .traffic_class = datagram.traffic_class,
           .flow_label = datagram.flow_label,
+          .lid = datagram.peer_lid,
           .service_level = datagram.service_level};
 }
 
@@ -131,14 +133,27 @@ struct Gsi::Impl {
         .udp_source = device.udp != nullptr ? device.udp->port.source_port(to.own, port) : port};
   }
 
+  // Within the subnet, without a GRH.
+  GsiSent send_by_lid(ServedDevice& device, const GsiAddress& to, MadBytes mad) {
+    const wire::Lid own = fabric.subnet().port(*device.adapter).lid;
+    if (own == wire::Lid{} || !wire::is_unicast(wire::Lid{to.lid})) return GsiSent::bad_address;
+    wire::NetworkHeaders network;
+    network.local = {.destination = {to.lid}, .source = own, .service_level = to.service_level};
+    return post(device, network, to.peer_qpn, mad);
+  }
+
   GsiSent send(ServedDevice& device, const GsiAddress& to, MadBytes mad) {
+    if (device.adapter) return send_by_lid(device, to, mad);
     if (to.pkey_index != 0 || !gid_index(device, to.own) || wire::is_multicast(to.peer) ||
         wire::is_ipv4_mapped(to.own) != wire::is_ipv4_mapped(to.peer)) {
       return GsiSent::bad_address;
     }
     const auto network = path(device, to);
-    if (!network) return GsiSent::no_route;
-    if (!device.management->post(*network, to.peer_qpn, mad)) {
+    return network ? post(device, *network, to.peer_qpn, mad) : GsiSent::no_route;
+  }
+
+  GsiSent post(ServedDevice& device, const wire::NetworkHeaders& network, wire::Qpn peer, MadBytes mad) {
+    if (!device.management->post(network, peer, mad)) {
       ++device.gsi.not_sent;
       return GsiSent::busy;
     }

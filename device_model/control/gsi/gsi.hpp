@@ -35,7 +35,7 @@ struct GsiAddress {
   std::uint8_t hop_limit = 64;  // as it arrived; MADs are sent with the route's, 64
   std::uint8_t traffic_class = 0;
   std::uint32_t flow_label = 0;    // 20 bits; IPv6 only
-  std::uint16_t lid = 0;           // the peer's; on InfiniBand, where there are no GIDs here
+  std::uint16_t lid = 0;           // the peer's; on InfiniBand, where there may be no GIDs here
   std::uint8_t service_level = 0;  // the priority in the VLAN's tag, if `own` belongs to one
 };
 
@@ -44,7 +44,8 @@ std::optional<std::uint32_t> gid_index(const ServedDevice& device, const wire::G
 
 enum class GsiSent : std::uint8_t {
   sent,         // on its way to the engine; what the port and the network do with it is not known
-  bad_address,  // `own` is none of the device's GIDs, or `peer` is a group or of the other address family
+  bad_address,  // `own` is none of the device's GIDs, or `peer` is a group or of the other address family; on
+                // InfiniBand: the LID is no port's, or the port has none itself
   no_route,     // nobody has `peer`
   busy,         // too many MADs wait for the engine: this one is dropped and counted
 };

@@ -145,6 +145,11 @@ int resolve_route(Session& session, const rdma_ucm_resolve_route& command, NoAns
   if (const int error = find_id_with_device(session, command.id, id)) return error;
   if (command.timeout_ms == 0 || id->state != IdState::address_resolved) return EINVAL;
   id->path = make_path(session.identifiers.fabric(), *id);
+  // As when a path query gets no answer: the program may ask again.
+  if (!id->path) {
+    session.identifiers.post(*id, EventType::route_error, -ETIMEDOUT);
+    return 0;
+  }
   id->state = IdState::route_resolved;
   session.identifiers.post(*id, EventType::route_resolved);
   return 0;

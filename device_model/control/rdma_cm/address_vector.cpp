@@ -6,7 +6,24 @@
 
 namespace urnic::control::rdma_cm {
 
+namespace {
+
+// Within the subnet, where packets need no GRH.
+ib_uverbs_ah_attr local_address_vector(const cm::Path& path) {
+  constexpr std::uint16_t kPathBits = 0x7F;  // an LMC is 7 at most (IBTA 4.1.3)
+  ib_uverbs_ah_attr attributes{};
+  attributes.dlid = path.peer_lid.value;
+  attributes.src_path_bits = static_cast<std::uint8_t>(path.own_lid.value & kPathBits);
+  attributes.sl = path.service_level;
+  attributes.static_rate = path.rate;
+  attributes.port_num = limits::kPorts;
+  return attributes;
+}
+
+}  // namespace
+
 ib_uverbs_ah_attr address_vector(const LocalAddress& local, const cm::Path& path) {
+  if (local.device->adapter) return local_address_vector(path);
   const auto& gids = local.device->settings.gids;
   const auto index = std::find(gids.begin(), gids.end(), path.own) - gids.begin();
   ib_uverbs_ah_attr attributes{};

@@ -4,6 +4,8 @@
 #include <chrono>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/port_record.hpp"
+#include "device_model/subnet/network.hpp"
 
 namespace urnic::control::rdma_cm {
 namespace {
@@ -31,8 +33,13 @@ void GsiHost::on_mad(Handler handler) {
                   wire::mad::Mad mad;
                   std::copy(bytes.begin(), bytes.end(), mad.begin());
                   handler({device.index},
-                          {from.own, from.peer, from.hop_limit, from.traffic_class, from.flow_label,
-                           from.service_level},
+                          {from.own,
+                           from.peer,
+                           from.hop_limit,
+                           from.traffic_class,
+                           from.flow_label,
+                           from.service_level,
+                           {from.lid}},
                           mad);
                   return true;
                 });
@@ -49,6 +56,7 @@ void GsiHost::send(cm::DeviceIndex device, const cm::GsiAddress& to, const wire:
   address.traffic_class = to.traffic_class;
   address.flow_label = to.flow_label;
   address.service_level = to.service_level;
+  address.lid = to.peer_lid.value;
   gsi_.send(*fabric_.devices()[device.value], address, mad);
 }
 
@@ -68,7 +76,10 @@ cm::DeviceDescription GsiHost::describe(cm::DeviceIndex device) const {
 }
 
 bool GsiHost::has_gid(cm::DeviceIndex device, const wire::Gid& gid) const {
-  return gid_index(*fabric_.devices()[device.value], gid).has_value();
+  const ServedDevice& served = *fabric_.devices()[device.value];
+  if (!served.adapter) return gid_index(served, gid).has_value();
+  const std::vector<wire::Gid> gids = gids_of(fabric_.subnet().node(*served.adapter));
+  return gid != wire::Gid{} && std::find(gids.begin(), gids.end(), gid) != gids.end();
 }
 
 }  // namespace urnic::control::rdma_cm

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "device_model/control/fabric/port_record.hpp"
+#include "device_model/subnet/network.hpp"
 #include "wire/network_headers.hpp"
 
 namespace urnic::control::rdma_cm {
@@ -29,11 +31,16 @@ std::size_t loopback_device(const Fabric& fabric, const SocketAddress& address) 
   return ip[15] >= 1 && ip[15] <= fabric.devices().size() ? ip[15] - 1u : 0;
 }
 
-std::optional<LocalAddress> with_first_gid(ServedDevice& device, Family family) {
+// On InfiniBand an IP address stands for the port, as that of an IPoIB interface does; packets have its GID.
+wire::Gid on_wire(const Fabric& fabric, const ServedDevice& device, const wire::Gid& address) {
+  return device.adapter ? gids_of(fabric.subnet().node(*device.adapter)).front() : address;
+}
+
+std::optional<LocalAddress> with_first_gid(const Fabric& fabric, ServedDevice& device, Family family) {
   if (!is_used(device)) return {};
   const auto gid = first_gid(device, family);
   if (!gid) return {};
-  return LocalAddress{&device, *gid};
+  return LocalAddress{&device, on_wire(fabric, device, *gid)};
 }
 
 bool reaches(const Fabric& fabric, const LocalAddress& from, const wire::Gid& peer) {
@@ -152,12 +159,12 @@ RouteAnswer choose_source(const Fabric& fabric, const SocketAddress& destination
 
 std::optional<LocalAddress> find_local(const Fabric& fabric, const SocketAddress& address) {
   if (is_loopback(address))
-    return with_first_gid(*fabric.devices()[loopback_device(fabric, address)], address.family);
+    return with_first_gid(fabric, *fabric.devices()[loopback_device(fabric, address)], address.family);
   if (is_any(address) || wire::is_ipv4_mapped(address.ip) != (address.family == Family::ip4)) return {};
   for (const auto& device : fabric.devices()) {
     const auto& gids = device->settings.gids;
     if (is_used(*device) && std::find(gids.begin(), gids.end(), address.ip) != gids.end())
-      return LocalAddress{device.get(), address.ip};
+      return LocalAddress{device.get(), on_wire(fabric, *device, address.ip)};
   }
   return {};
 }
@@ -192,8 +199,9 @@ RouteAnswer find_route(const Fabric& fabric, const SocketAddress& source, const 
   if (!local) return {};
   if (is_multicast(destination)) return {Route{*local, source, destination.ip}, 0};
   const auto peer = find_local(fabric, destination);
+  const bool is_here = peer && local->device->adapter && peer->device->adapter;
   const wire::Gid gid = peer ? peer->gid : destination.ip;
-  if (!fabric.resolve(*local->device, local->gid, gid)) return {};
+  if (!is_here && !fabric.resolve(*local->device, local->gid, gid)) return {};
   return {Route{*local, source, gid}, 0};
 }
 

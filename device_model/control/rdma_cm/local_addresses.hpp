@@ -13,7 +13,7 @@ namespace urnic::control::rdma_cm {
 // A device as an address names it.
 struct LocalAddress {
   ServedDevice* device = nullptr;
-  wire::Gid gid;  // of its table: what goes on the wire
+  wire::Gid gid;  // what goes on the wire: of its table, on InfiniBand the port's first one
 };
 
 // The device that `address` names: the one whose GID it is. 127.0.0.N is device N - 1; every other loopback

@@ -30,6 +30,8 @@ int join(Session& session, std::uint32_t number, std::uint64_t uid, const Socket
   if (const int error = find_id_with_device(session, number, id)) return error;
   if (id->state != IdState::address_bound && id->state != IdState::address_resolved) return EINVAL;
   if (!is_datagram(*id)) return EINVAL;
+  // A group of an InfiniBand subnet has a LID, which the subnet's administration would have to give.
+  if (id->local->device->adapter) return EOPNOTSUPP;
   // Linux makes no multicast GID of an IPv6 address for RoCE v2.
   if (group.family == Family::ip6) return kNotSupported;
   if (!is_multicast(group) || id->endpoints.source.family != group.family) return EINVAL;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/port_record.hpp"
+#include "device_model/subnet/network.hpp"
 
 namespace urnic::control::rdma_cm {
 namespace {
@@ -24,20 +26,51 @@ std::uint32_t path_mtu(const Fabric& fabric, const Id& id) {
   return peer ? std::min(own, peer->device->settings.mtu) : own;
 }
 
+const subnet::Node* adapter_with(const Fabric& fabric, const wire::Gid& gid) {
+  for (const subnet::Node& node : fabric.subnet().nodes())
+    if (!node.is_switch() && gids_of(node).front() == gid) return &node;
+  return nullptr;
+}
+
+// What a path record of the subnet manager would say of two ports of its subnet, without quality of service.
+std::optional<cm::Path> local_path(const Fabric& fabric, const Id& id) {
+  constexpr std::uint8_t kRate100G = 16;  // IBTA 15.2.5.16
+  const subnet::Node* const peer = adapter_with(fabric, id.peer);
+  if (peer == nullptr) return {};
+  const wire::mad::PortInfo& own_port = fabric.subnet().port(*id.local->device->adapter);
+  const wire::mad::PortInfo& peer_port = peer->ports[1].info;
+  if (own_port.lid == wire::Lid{} || peer_port.lid == wire::Lid{}) return {};
+  cm::Path path;
+  path.own_lid = own_port.lid;
+  path.peer_lid = peer_port.lid;
+  path.rate = kRate100G;
+  path.hop_limit = 0;
+  path.mtu = static_cast<wire::mad::MtuCode>(std::min(own_port.neighbor_mtu, peer_port.neighbor_mtu));
+  return path;
+}
+
+cm::Path ethernet_path(const Fabric& fabric, const Id& id) {
+  cm::Path path;
+  path.flow_label = flow_label(id.endpoints);
+  path.mtu = static_cast<wire::mad::MtuCode>(limits::mtu_code(path_mtu(fabric, id)));
+  return path;
+}
+
 }  // namespace
 
-cm::Path make_path(const Fabric& fabric, const Id& id) {
-  cm::Path path;
+std::optional<cm::Path> make_path(const Fabric& fabric, const Id& id) {
+  std::optional<cm::Path> found =
+      id.local->device->adapter ? local_path(fabric, id) : ethernet_path(fabric, id);
+  if (!found) return {};
+  cm::Path& path = *found;
   path.own = id.local->gid;
   path.peer = id.peer;
-  path.flow_label = flow_label(id.endpoints);
   path.traffic_class = id.type_of_service;
-  path.mtu = static_cast<wire::mad::MtuCode>(limits::mtu_code(path_mtu(fabric, id)));
   path.packet_lifetime = kPacketLifetime;
   // An ACK timeout is twice a packet's lifetime.
   if (id.ack_timeout && *id.ack_timeout > 0)
     path.packet_lifetime = {static_cast<std::uint8_t>(*id.ack_timeout - 1)};
-  return path;
+  return found;
 }
 
 }  // namespace urnic::control::rdma_cm

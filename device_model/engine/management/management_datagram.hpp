@@ -27,7 +27,8 @@ struct ArrivedDatagram {
   std::uint32_t peer_qpn;
   std::uint32_t flow_label;
   std::uint8_t traffic_class;
-  std::uint8_t service_level;  // the priority of its VLAN tag; 0: it had none
+  std::uint8_t service_level;  // on Ethernet the priority of its VLAN tag; 0: it had none
+  std::uint16_t peer_lid;      // on InfiniBand; else 0
   std::uint8_t hop_limit;
   std::array<std::byte, kMadBytes> mad;
 };

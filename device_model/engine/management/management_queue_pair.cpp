@@ -71,7 +71,8 @@ void ManagementQueuePair::transmit(const LeavingDatagram& datagram, std::byte* p
   std::copy(datagram.mad.begin(), datagram.mad.end(), payload);
   const wire::Frame frame{.headers = {datagram.storage.headers.data(), datagram.header_bytes},
                           .payload = {payload, kMadBytes},
-                          .trailer = {datagram.storage.trailer.data(), datagram.trailer_bytes}};
+                          .trailer = {datagram.storage.trailer.data(), datagram.trailer_bytes},
+                          .link_layer = device_.link_layer};
   // No program's queue pair has the ordinal 0.
   const link::PacketOrigin origin{.identity = {device_.number, 0, ++counters_.sent},
                                   .queue_pair = kGeneralServicesQpn,
@@ -113,7 +114,10 @@ void ManagementQueuePair::receive(const transport::InboundPacket& packet,
   entry->peer_qpn = packet.headers.deth.source.value;
   entry->flow_label = network.flow_label;
   entry->traffic_class = network.traffic_class;
-  entry->service_level = static_cast<std::uint8_t>(network.vlan_tag >> wire::kVlanPriorityShift);
+  entry->service_level = network.local
+                             ? network.local->service_level
+                             : static_cast<std::uint8_t>(network.vlan_tag >> wire::kVlanPriorityShift);
+  entry->peer_lid = network.local ? network.local->source.value : std::uint16_t{0};
   entry->hop_limit = network.hop_limit;
   std::copy(packet.payload.begin(), packet.payload.end(), entry->mad.begin());
   ++counters_.received;

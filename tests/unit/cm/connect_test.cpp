@@ -35,6 +35,31 @@ BOOST_AUTO_TEST_CASE(request_reply_and_ready_establish_it) {
   expect_nothing_left(wire, ids);
 }
 
+// IBTA 12.6.7.14: a path within the subnet has the LIDs of both ports, and the passive side goes back by
+// them.
+BOOST_AUTO_TEST_CASE(a_path_within_a_subnet_has_lids) {
+  FakeWire wire;
+  wire.loses = [](const End&, const Mad&) { return true; };
+  wire.right.manager.listen(kService, 16);
+  ConnectParameters parameters = connect_parameters(wire);
+  parameters.path.own_lid = {3};
+  parameters.path.peer_lid = {9};
+  parameters.path.hop_limit = 0;
+  BOOST_REQUIRE(wire.left.manager.connect(parameters, wire.now).result == Result::ok);
+  const Req req = read<Req>(wire.sent.at(0));
+  BOOST_TEST(req.primary.subnet_local);
+  BOOST_TEST(req.primary.local_lid.value == 3);
+  BOOST_TEST(req.primary.remote_lid.value == 9);
+
+  GsiAddress from{.own = wire.right.gid(), .peer = wire.left.gid()};
+  from.peer_lid = {3};
+  wire.right.manager.receive({}, from, wire.sent.at(0), wire.now);
+  const Path back = wire.right.expect(Told::requested).path;
+  BOOST_TEST(back.own_lid.value == 9);
+  BOOST_TEST(back.peer_lid.value == 3);
+  BOOST_TEST(back.hop_limit == 0);
+}
+
 BOOST_AUTO_TEST_CASE(request_has_the_fields_of_linux) {
   FakeWire wire;
   request(wire);

@@ -8,6 +8,7 @@
 #include "device_model/engine/device/address_handle_table.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/link/fault_hook.hpp"
+#include "tests/unit/engine/managed.hpp"
 #include "tests/unit/engine/program.hpp"
 
 namespace urnic::engine::test {
@@ -290,6 +291,43 @@ BOOST_AUTO_TEST_CASE(a_group_whose_lid_is_a_ports_is_refused) {
   send(to, kGroupQpn, 8);
   BOOST_TEST(!qp1.receive_cq.poll().has_value());
   BOOST_TEST(refused() == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+struct ManagedByLid : Managed {
+  ManagedByLid() : Managed(wire::LinkLayer::infiniband) {}
+  void run_all() {
+    do {
+      if (traffic.has_to_send(engine.now())) traffic.send();
+      run();
+    } while (traffic.has_to_send(engine.now()));
+  }
+};
+
+BOOST_FIXTURE_TEST_SUITE(infiniband_management, ManagedByLid)
+
+BOOST_AUTO_TEST_CASE(a_mad_comes_with_the_lid_and_the_service_level_of_its_packet) {
+  wire::NetworkHeaders network = path(device0, device1);
+  network.local->service_level = kServiceLevel;
+  BOOST_REQUIRE(qp0.post(network, kGeneralServicesQpn, mad_of(3)));
+  run_all();
+  const ArrivedDatagram* const arrived = traffic.next_arrival();
+  BOOST_REQUIRE(arrived);
+  BOOST_TEST(arrived->queue_pair == &qp1);
+  BOOST_TEST((arrived->mad == mad_of(3)));
+  BOOST_TEST(arrived->peer_lid == lid_of(device0).value);
+  BOOST_TEST(arrived->service_level == kServiceLevel);
+  BOOST_TEST(arrived->peer_qpn == 1u);
+  BOOST_TEST((arrived->peer == wire::Gid{}.bytes));
+}
+
+BOOST_AUTO_TEST_CASE(a_mad_to_the_port_itself_does_not_leave_it) {
+  BOOST_REQUIRE(qp0.post(path(device0, device0), kGeneralServicesQpn, mad_of(1)));
+  run_all();
+  BOOST_REQUIRE(traffic.next_arrival());
+  BOOST_TEST(traffic.next_arrival()->queue_pair == &qp0);
+  BOOST_TEST(frame_switch.lid_routes().counters(1, 1).transmitted_packets == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

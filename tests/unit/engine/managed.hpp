@@ -28,7 +28,7 @@ struct Managed : Fabric {
   ManagementQueuePair qp0{device0.resources(), traffic};
   ManagementQueuePair qp1{device1.resources(), traffic};
 
-  Managed() {
+  explicit Managed(wire::LinkLayer link_layer = wire::LinkLayer::ethernet) : Fabric(link_layer) {
     device0.set_management_receiver(kGeneralServicesQpn, &qp0);
     device1.set_management_receiver(kGeneralServicesQpn, &qp1);
   }

@@ -38,8 +38,8 @@ struct TwoSwitches {
       right.linear[lid(1).value + bit] = 2;
       right.linear[lid(2).value + bit] = 1;
     }
-    for (const std::uint8_t port : {1, 2, 3}) left.groups[1].set(port);
-    for (const std::uint8_t port : {1, 2}) right.groups[1].set(port);
+    for (const std::size_t port : {1, 2, 3}) left.groups[1].set(port);
+    for (const std::size_t port : {1, 2}) right.groups[1].set(port);
     write();
   }
 
@@ -77,7 +77,7 @@ BOOST_FIXTURE_TEST_SUITE(lid_routes, TwoSwitches)
 BOOST_AUTO_TEST_CASE(every_port_reaches_every_lid) {
   for (std::uint32_t from = 0; from < 3; ++from) {
     for (std::uint32_t to = 0; to < 3; ++to) {
-      for (const std::uint16_t path_bit : {0, 1}) {
+      for (const std::uint16_t path_bit : {std::uint16_t{0}, std::uint16_t{1}}) {
         const wire::Lid destination{static_cast<std::uint16_t>(lid(to).value + path_bit)};
         BOOST_TEST(routes.find(10 + from, destination).device == 10 + to);
         BOOST_TEST(routes.pass(10 + from, destination, kBytes).device == 10 + to);
@@ -121,7 +121,8 @@ BOOST_AUTO_TEST_CASE(where_there_is_no_way) {
   left.linear[41] = 2;                 // to an adapter with another LID
   left.linear[42] = 200;               // the switch has no such port
   write();
-  for (const std::uint16_t lid : {40, 41, 42}) BOOST_TEST(is_blocked(0, {lid}), "LID " << lid);
+  for (const wire::Lid lid : {wire::Lid{40}, wire::Lid{41}, wire::Lid{42}})
+    BOOST_TEST(is_blocked(0, lid), "LID " << lid.value);
 }
 
 BOOST_AUTO_TEST_CASE(a_port_without_a_lid_sends_nothing) {
