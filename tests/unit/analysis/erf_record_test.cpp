@@ -132,6 +132,9 @@ BOOST_AUTO_TEST_CASE(lengths_that_lie_lead_out_of_no_record) {
       BOOST_TEST(found.original_bytes == wire_length);
       BOOST_TEST(found.bytes.size() <= std::min<std::size_t>(wire_length, wrong.size() - 16));
       BOOST_TEST(found.bytes.size() <= length - 16u);
+      // Of which the further header takes eight.
+      wrong[8] |= std::byte{0x80};
+      BOOST_TEST(infiniband_packet(wrong).bytes.size() <= std::max(length, std::uint16_t{24}) - 24u);
     }
   }
 }
