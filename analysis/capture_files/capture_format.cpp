@@ -1,10 +1,9 @@
 #include "analysis/capture_files/capture_format.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "analysis/capture_files/ethernet_frame.hpp"
+#include "analysis/capture_files/link_frame.hpp"
 #include "wire/byte_order.hpp"
 
 namespace urnic::analysis {
@@ -56,17 +55,7 @@ void CaptureFormat::add_interface(CaptureInterface interface) {
 
 void CaptureFormat::set_bytes(CapturedPacket& packet, std::span<const std::byte> bytes,
                               std::uint32_t original) {
-  const LinkType link = interfaces_[packet.interface].link;
-  if (!is_supported(link)) {
-    throw CaptureError("its packets have link type " + std::to_string(static_cast<unsigned>(link)) +
-                       "; read are Ethernet (1), raw IP (101, 228, 229) and Linux cooked (113, 276)");
-  }
-  const auto frame = ethernet_frame(link, bytes, frame_);
-  // A packet that is shorter than its link's header is no more than these bytes.
-  packet.bytes = frame.value_or(std::span<const std::byte>{});
-  const std::int64_t length = std::max<std::int64_t>(original, static_cast<std::int64_t>(bytes.size()));
-  packet.original_bytes =
-      static_cast<std::uint32_t>(std::clamp<std::int64_t>(length + frame_growth(link), 0, UINT32_MAX));
+  set_frame(packet, interfaces_[packet.interface].link, bytes, original, frame_);
 }
 
 }  // namespace urnic::analysis

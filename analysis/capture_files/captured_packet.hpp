@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "wire/network_headers.hpp"
+
 namespace urnic::analysis {
 
 // What the bytes of a packet begin with (LINKTYPE_ values of pcap and pcapng).
@@ -14,12 +16,13 @@ enum class LinkType : std::uint16_t {
   ethernet = 1,
   raw_ip = 101,
   linux_cooked = 113,
+  erf = 197,  // of InfiniBand (erf_record.hpp)
   ipv4 = 228,
   ipv6 = 229,
   linux_cooked2 = 276,
 };
 
-// Whether frames can be made of packets of this type (ethernet_frame.hpp).
+// Whether packets of this type can be read (link_frame.hpp).
 bool is_supported(LinkType type);
 
 // Where urnic saw a packet on its way (docs/captures.md). `unknown`: the file does not say, as files of other
@@ -44,8 +47,10 @@ struct CapturedPacket {
   std::int64_t nanoseconds = 0;      // since the Unix epoch; 0 if the file has no time for the packet
   std::uint32_t interface = 0;       // index into the reader's interfaces
   std::uint32_t original_bytes = 0;  // on the wire; more than bytes.size() if the packet was cut short
-  std::span<const std::byte> bytes;  // an Ethernet frame, whatever the link type
-  std::string_view comment;          // without control characters; several are joined by "; "
+  // An Ethernet frame, also of a link type without one; or of InfiniBand a packet from its LRH to its VCRC.
+  std::span<const std::byte> bytes;
+  wire::LinkLayer link_layer = wire::LinkLayer::ethernet;
+  std::string_view comment;  // without control characters; several are joined by "; "
 };
 
 }  // namespace urnic::analysis

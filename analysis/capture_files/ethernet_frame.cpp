@@ -29,6 +29,7 @@ LinkHeader header_of(LinkType type) {
     case LinkType::raw_ip:
     case LinkType::ipv4:
     case LinkType::ipv6:
+    case LinkType::erf:
       return {};
   }
   return {};
@@ -58,6 +59,7 @@ bool is_supported(LinkType type) {
     case LinkType::ipv4:
     case LinkType::ipv6:
     case LinkType::linux_cooked2:
+    case LinkType::erf:
       return true;
   }
   return false;

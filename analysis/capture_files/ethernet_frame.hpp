@@ -10,6 +10,8 @@
 
 namespace urnic::analysis {
 
+// None of these is for packets of InfiniBand (erf_record.hpp).
+
 // How much longer the frame is than the packet; negative if the link's own header is the longer one.
 int frame_growth(LinkType type);
 

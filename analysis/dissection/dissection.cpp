@@ -7,6 +7,11 @@
 #include "wire/ethernet.hpp"
 #include "wire/frame.hpp"
 #include "wire/icrc.hpp"
+#include "wire/infiniband/global_route_header.hpp"
+#include "wire/infiniband/invariant_crc.hpp"
+#include "wire/infiniband/local_route_header.hpp"
+#include "wire/infiniband/packet.hpp"
+#include "wire/infiniband/route_codec.hpp"
 #include "wire/ipv4_mapped.hpp"
 #include "wire/mad/cm_messages.hpp"
 #include "wire/mad/ip_cm_header.hpp"
@@ -20,6 +25,7 @@ namespace {
 
 constexpr std::size_t kMostVlanTags = 2;
 constexpr std::uint16_t kServiceVlan = 0x88A8;  // IEEE 802.1Q: the outer of two tags
+constexpr wire::Qpn kSubnetManagementQp{0};     // of InfiniBand only
 constexpr wire::Qpn kManagementQp{1};
 
 bool is_vlan(std::uint16_t type) { return type == wire::ether_type::kVlan || type == kServiceVlan; }
@@ -46,19 +52,26 @@ const std::array kExtendedHeaders{
 // Puts the headers in, one after the other; `at_` is behind the last one.
 class Dissector {
  public:
-  Dissector(std::span<const std::byte> frame, std::size_t original_bytes)
+  Dissector(std::span<const std::byte> frame, std::size_t original_bytes, wire::LinkLayer link_layer)
       : original_bytes_(std::max(original_bytes, frame.size())) {
     result_.frame_ = frame;
+    result_.link_layer_ = link_layer;
     result_.is_cut_ = original_bytes_ > frame.size();
   }
 
   Dissection run() {
-    place_link();
-    if (place_network()) place_transport();
+    if (is_infiniband()) {
+      if (place_routes()) place_transport();
+      place_variant_crc();
+    } else {
+      place_link();
+      if (place_network()) place_transport();
+    }
     return result_;
   }
 
  private:
+  bool is_infiniband() const { return result_.link_layer_ == wire::LinkLayer::infiniband; }
   std::size_t left() const { return result_.frame_.size() - std::min(at_, result_.frame_.size()); }
 
   // False if the frame has not all of it.
@@ -72,19 +85,23 @@ class Dissector {
 
   void place_link();
   bool place_network();
+  bool place_routes();
+  void place_variant_crc();
   void place_transport();
   bool place_extended();
   void place_rest();
   void place_datagram(std::size_t end);
+  void place_mad(const wire::mad::MadHeader& mad, std::size_t end);
   void place_ip_cm(const PlacedHeader& message);
   void check();
+  std::uint32_t right_icrc(std::size_t end) const;
 
   Dissection result_;
   std::size_t original_bytes_;
   std::size_t at_ = 0;
   std::uint16_t type_ = 0;
-  std::size_t end_ = 0;       // of the IP packet, in the original frame
-  std::size_t link_end_ = 0;  // where the IP header begins
+  std::size_t end_ = 0;       // of the IP packet, or of the ICRC on InfiniBand, in the original frame
+  std::size_t link_end_ = 0;  // where the IP header begins; 0 on InfiniBand
 };
 
 void Dissector::place_link() {
@@ -132,12 +149,45 @@ bool Dissector::place_network() {
   return place(kUdpHeader) && wire::load_be16(&result_.frame_[at_ - 6]) == wire::kRocePort;
 }
 
+// LRH and GRH. True if a BTH follows, perhaps behind wrong values.
+bool Dissector::place_routes() {
+  namespace infiniband = wire::infiniband;
+  if (!place(kLocalRouteHeader)) {
+    result_.verdict_ = wire::ParseError::truncated;
+    return false;
+  }
+  const infiniband::LocalRouteHeader local = infiniband::decode_local_route(result_.frame_.data());
+  const std::size_t covered = local.words * std::size_t{4};
+  end_ = std::min(covered, original_bytes_);
+  // A capture may have been made where the VCRC had been taken off already.
+  const std::size_t crc_bytes = original_bytes_ > covered ? infiniband::kVariantCrcBytes : 0;
+  wire::NetworkExtent extent;
+  result_.verdict_ =
+      infiniband::parse_route(result_.frame_, original_bytes_ - crc_bytes, result_.network_, extent);
+  if (local.next == infiniband::NextHeader::global && !place(kGlobalRouteHeader)) return false;
+  // No BTH lies behind the headers of raw packets and of other link versions.
+  return result_.verdict_ != wire::ParseError::raw_packet &&
+         infiniband::transport_offset(result_.frame_) == std::optional(at_);
+}
+
+// Behind the ICRC, whatever lies before it.
+void Dissector::place_variant_crc() {
+  namespace infiniband = wire::infiniband;
+  if (end_ < infiniband::kLocalRouteBytes || end_ + infiniband::kVariantCrcBytes > result_.frame_.size())
+    return;
+  at_ = end_;
+  if (!place(kVariantCrcHeader)) return;
+  const std::uint16_t received = wire::load_be16(&result_.frame_[end_]);
+  result_.right_vcrc_ = __builtin_bswap16(infiniband::variant_crc(result_.frame_.first(end_)));
+  result_.vcrc_ = received == result_.right_vcrc_ ? CrcCheck::right : CrcCheck::wrong;
+}
+
 void Dissector::place_transport() {
   if (!place(kBthHeader)) {
     result_.verdict_ = wire::ParseError::truncated;
     return;
   }
-  result_.is_roce_ = true;
+  result_.has_bth_ = true;
   wire::parse_bth(&result_.frame_[at_ - wire::kBthBytes], result_.transport_.bth);
   if (place_extended()) place_rest();
   check();
@@ -174,21 +224,35 @@ void Dissector::place_rest() {
 void Dissector::place_datagram(std::size_t end) {
   const auto payload = result_.payload_;
   const wire::Bth& bth = result_.transport_.bth;
+  const bool is_management =
+      bth.destination == kManagementQp || (is_infiniband() && bth.destination == kSubnetManagementQp);
   wire::mad::MadHeader mad;
   if (bth.opcode == wire::kCongestionNotification && payload.size() == kCnpHeader.bytes) {
     place(kCnpHeader);
-  } else if (bth.opcode.service() == wire::Service::ud && bth.destination == kManagementQp &&
+  } else if (bth.opcode.service() == wire::Service::ud && is_management &&
              wire::mad::decode(payload, mad) == wire::mad::MadError::none) {
-    place(kMadHeader);
-    const Header* const cm = wire::mad::check_cm_header(mad) == wire::mad::MadError::none
-                                 ? cm_header(mad.attribute.value)
-                                 : nullptr;
-    place(cm != nullptr ? *cm : kPayloadHeader, end - at_);
-    if (cm != nullptr) place_ip_cm(result_.headers().back());
+    place_mad(mad, end);
   } else {
     place(kPayloadHeader, end - at_);
   }
   at_ = end;
+}
+
+void Dissector::place_mad(const wire::mad::MadHeader& mad, std::size_t end) {
+  using wire::mad::ManagementClass;
+  place(kMadHeader);
+  const bool is_cm = wire::mad::check_cm_header(mad) == wire::mad::MadError::none;
+  const Header* const cm = is_cm ? cm_header(mad.attribute.value) : nullptr;
+  if (cm != nullptr) {
+    place(*cm, end - at_);
+    place_ip_cm(result_.headers().back());
+  } else if (mad.management_class == ManagementClass::subnet_lid_routed) {
+    place(kLidRoutedSmpHeader);
+  } else if (mad.management_class == ManagementClass::subnet_directed_route) {
+    place(kDirectedSmpHeader);
+  } else {
+    place(kPayloadHeader, end - at_);
+  }
 }
 
 // The RDMA IP CM service's header in the message's private data.
@@ -214,11 +278,13 @@ void Dissector::place_ip_cm(const PlacedHeader& message) {
 void Dissector::check() {
   using enum wire::ParseError;
   const bool is_here = end_ <= result_.frame_.size();
-  const std::size_t skipped = link_end_ - wire::kEthernetBytes;
-  const auto packet = result_.frame_.subspan(skipped);
   if (result_.verdict_ == none) {
+    const auto packet = is_infiniband() ? result_.frame_.first(std::min(end_, result_.frame_.size()))
+                                        : result_.frame_.subspan(link_end_ - wire::kEthernetBytes);
+    const wire::Frame whole{
+        .headers = packet, .payload = {}, .trailer = {}, .link_layer = result_.link_layer_};
     wire::ParsedFrame parsed;
-    result_.verdict_ = is_here ? wire::parse(packet, parsed) : truncated;
+    result_.verdict_ = is_here ? wire::parse(whole, parsed) : truncated;
   }
   const PlacedHeader* const icrc = result_.find(kIcrcHeader);
   if (icrc == nullptr) return;
@@ -226,11 +292,18 @@ void Dissector::check() {
   if (result_.verdict_ == none || result_.verdict_ == unknown_opcode) {
     result_.right_icrc_ = received;
   } else {
-    const auto covered = packet.first(icrc->offset - skipped);
-    const std::size_t headers = std::min(covered.size(), wire::kMaxHeaderBytes);
-    result_.right_icrc_ = __builtin_bswap32(wire::icrc(covered.first(headers), covered.subspan(headers), {}));
+    result_.right_icrc_ = right_icrc(icrc->offset);
   }
-  result_.icrc_ = received == result_.right_icrc_ ? IcrcCheck::right : IcrcCheck::wrong;
+  result_.icrc_ = received == result_.right_icrc_ ? CrcCheck::right : CrcCheck::wrong;
+}
+
+// Of the first `end` bytes, as the field is read.
+std::uint32_t Dissector::right_icrc(std::size_t end) const {
+  const std::size_t skipped = is_infiniband() ? 0 : link_end_ - wire::kEthernetBytes;
+  const auto covered = result_.frame_.first(end).subspan(skipped);
+  const std::size_t headers = std::min(covered.size(), wire::kMaxHeaderBytes);
+  const auto crc = is_infiniband() ? wire::infiniband::invariant_crc : wire::icrc;
+  return __builtin_bswap32(crc(covered.first(headers), covered.subspan(headers), {}));
 }
 
 PlacedField place(const PlacedHeader& header, const Field& field) {
@@ -255,8 +328,8 @@ std::optional<PlacedField> Dissection::find(std::string_view field) const {
   return found ? find(*found) : std::nullopt;
 }
 
-Dissection dissect(std::span<const std::byte> frame, std::size_t original_bytes) {
-  return Dissector(frame, original_bytes).run();
+Dissection dissect(std::span<const std::byte> frame, std::size_t original_bytes, wire::LinkLayer link_layer) {
+  return Dissector(frame, original_bytes, link_layer).run();
 }
 
 }  // namespace urnic::analysis

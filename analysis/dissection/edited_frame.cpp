@@ -8,6 +8,8 @@
 #include "wire/byte_order.hpp"
 #include "wire/frame.hpp"
 #include "wire/icrc.hpp"
+#include "wire/infiniband/invariant_crc.hpp"
+#include "wire/infiniband/variant_crc.hpp"
 #include "wire/internet_checksum.hpp"
 #include "wire/network_codec.hpp"
 
@@ -31,7 +33,8 @@ EditedFrame::EditedFrame(const wire::NetworkHeaders& network, const wire::Transp
                          std::span<const std::byte> payload)
     : EditedFrame(encoded(network, transport, payload)) {}
 
-EditedFrame::EditedFrame(std::vector<std::byte> frame) : frame_(std::move(frame)), shape_(dissect(frame_)) {}
+EditedFrame::EditedFrame(std::vector<std::byte> frame, wire::LinkLayer link_layer)
+    : frame_(std::move(frame)), shape_(dissect(frame_, frame_.size(), link_layer)) {}
 
 bool EditedFrame::has(std::string_view field) const { return shape_.find(field_or_fail(field)).has_value(); }
 
@@ -60,6 +63,10 @@ bool EditedFrame::was_set(const char* field) const {
 }
 
 const std::vector<std::byte>& EditedFrame::finish() {
+  if (shape_.link_layer() == wire::LinkLayer::infiniband) {
+    finish_infiniband();
+    return frame_;
+  }
   finish_network();
   if (!was_set("icrc")) finish_icrc();
   return frame_;
@@ -87,6 +94,33 @@ void EditedFrame::finish_network() {
   }
   if (udp != nullptr && !was_set("udp.length"))
     wire::store_be16(&frame_[udp->offset + 4], static_cast<std::uint16_t>(frame_.size() - udp->offset));
+}
+
+// A packet whose lengths do not fit together keeps them: nobody can say where its CRCs lie.
+void EditedFrame::finish_infiniband() {
+  using wire::infiniband::kVariantCrcBytes;
+  const PlacedHeader* const vcrc = shape_.find(kVariantCrcHeader);
+  if (vcrc == nullptr || vcrc->offset + kVariantCrcBytes != frame_.size()) return;
+  const auto covered = std::span<const std::byte>(frame_).first(vcrc->offset);
+  const PlacedHeader* const grh = shape_.find(kGlobalRouteHeader);
+  if (!was_set("lrh.pktlen")) set_length("lrh.pktlen", covered.size() / 4);
+  if (grh != nullptr && !was_set("grh.paylen"))
+    set_length("grh.paylen", covered.size() - grh->offset - grh->bytes);
+  const PlacedHeader* const icrc = shape_.find(kIcrcHeader);
+  if (icrc != nullptr && !was_set("icrc")) {
+    const auto before = covered.first(icrc->offset);
+    const std::size_t headers = std::min(before.size(), wire::kMaxHeaderBytes);
+    const std::uint32_t crc =
+        wire::infiniband::invariant_crc(before.first(headers), before.subspan(headers), {});
+    wire::store_be32(&frame_[icrc->offset], __builtin_bswap32(crc));
+  }
+  if (!was_set("vcrc"))
+    wire::store_be16(&frame_[vcrc->offset], __builtin_bswap16(wire::infiniband::variant_crc(covered)));
+}
+
+void EditedFrame::set_length(const char* field, std::size_t length) {
+  const auto placed = shape_.find(field);
+  if (placed) write_value(*placed, frame_, {length, {}});
 }
 
 void EditedFrame::finish_icrc() {

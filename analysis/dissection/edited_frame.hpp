@@ -20,8 +20,8 @@ class EditedFrame {
   // then on, whatever `bth.opcode` is set to.
   EditedFrame(const wire::NetworkHeaders& network, const wire::TransportHeaders& transport,
               std::span<const std::byte> payload);
-  // Any frame.
-  explicit EditedFrame(std::vector<std::byte> frame);
+  // Any frame, or packet of InfiniBand from its LRH to its VCRC.
+  explicit EditedFrame(std::vector<std::byte> frame, wire::LinkLayer link_layer = wire::LinkLayer::ethernet);
 
   // Whether the frame has this field. Throws FieldError if no header has it.
   bool has(std::string_view field) const;
@@ -31,13 +31,15 @@ class EditedFrame {
   void set_number(std::string_view field, std::uint64_t number);
 
   // Makes right what follows from other bytes and was not set itself: ip.len, ipv6.plen, udp.length,
-  // ip.checksum, udp.checksum (unless it is 0: none), icrc. Returns the frame. May be called again after more
-  // changes.
+  // ip.checksum, udp.checksum (unless it is 0: none), lrh.pktlen, grh.paylen, icrc, vcrc. Returns the frame.
+  // May be called again after more changes.
   const std::vector<std::byte>& finish();
 
  private:
   bool was_set(const char* field) const;
   void finish_network();
+  void finish_infiniband();
+  void set_length(const char* field, std::size_t length);
   void finish_icrc();
 
   std::vector<std::byte> frame_;

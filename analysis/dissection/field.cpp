@@ -15,6 +15,8 @@ std::vector<const Header*> make_all() {
                                  &kIpv4Header,
                                  &kIpv6Header,
                                  &kUdpHeader,
+                                 &kLocalRouteHeader,
+                                 &kGlobalRouteHeader,
                                  &kBthHeader,
                                  &kDethHeader,
                                  &kXrcethHeader,
@@ -29,7 +31,8 @@ std::vector<const Header*> make_all() {
                                  &kSelectiveAckOfferHeader,
                                  &kMadHeader};
   all.insert(all.end(), cm_headers().begin(), cm_headers().end());
-  all.insert(all.end(), {&kIpCmHeader, &kPayloadHeader, &kPadHeader, &kIcrcHeader});
+  all.insert(all.end(), {&kIpCmHeader, &kLidRoutedSmpHeader, &kDirectedSmpHeader, &kPayloadHeader,
+                         &kPadHeader, &kIcrcHeader, &kVariantCrcHeader});
   return all;
 }
 

@@ -1,18 +1,17 @@
 #include "analysis/dissection/frame_text.hpp"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 
 #include "analysis/dissection/field_value.hpp"
 #include "analysis/dissection/header_tables.hpp"
+#include "analysis/dissection/port_address.hpp"
 #include "analysis/dissection/selective_ack_ranges.hpp"
+#include "analysis/dissection/smp_text.hpp"
 #include "wire/aeth.hpp"
 #include "wire/byte_order.hpp"
-#include "wire/ipv4_mapped.hpp"
 #include "wire/selective_ack_offer.hpp"
 
 namespace urnic::analysis {
@@ -84,7 +83,41 @@ std::string extended_summary(const wire::TransportHeaders& headers, std::uint16_
 
 std::string refusal_text(const Dissection& dissection) {
   if (dissection.is_cut()) return "captured in part";
+  if (dissection.vcrc() == CrcCheck::wrong) return "VCRC is wrong";
   return wire::describe(dissection.verdict());
+}
+
+bool is_refused(const Dissection& dissection) {
+  return dissection.verdict() != wire::ParseError::none || dissection.vcrc() == CrcCheck::wrong;
+}
+
+bool is_smp(const Header& header) {
+  return &header == &kLidRoutedSmpHeader || &header == &kDirectedSmpHeader;
+}
+
+// Of a subnet management datagram; empty if the frame has none.
+std::string management_words(const Dissection& dissection) {
+  const auto headers = dissection.headers();
+  const bool has_smp = std::any_of(headers.begin(), headers.end(),
+                                   [](const PlacedHeader& placed) { return is_smp(*placed.header); });
+  return has_smp ? smp_text(dissection.payload()) : std::string{};
+}
+
+const char* check_text(CrcCheck check) {
+  switch (check) {
+    case CrcCheck::right:
+      return "right";
+    case CrcCheck::wrong:
+      return "WRONG";
+    case CrcCheck::not_checked:
+      break;
+  }
+  return "not checked";
+}
+
+std::string local_route_text(const wire::LocalRoute& local) {
+  return fmt::format("{} to {}, SL {}, VL {}", lid_text(local.source), lid_text(local.destination),
+                     local.service_level, local.virtual_lane);
 }
 
 std::string title_of(const PlacedHeader& placed, const Dissection& dissection) {
@@ -97,13 +130,10 @@ std::string title_of(const PlacedHeader& placed, const Dissection& dissection) {
   if (placed.header == &kAethHeader && dissection.find(kAethHeader)->bytes != 0)
     return fmt::format("{}: {}", title, syndrome_text(headers.aeth.syndrome));
   if (placed.header == &kPayloadHeader) return fmt::format("{}: {} bytes", title, placed.bytes);
-  if (placed.header == &kIcrcHeader) {
-    const IcrcCheck check = dissection.icrc();
-    const char* const is = check == IcrcCheck::right   ? "right"
-                           : check == IcrcCheck::wrong ? "WRONG"
-                                                       : "not checked";
-    return fmt::format("{}: {}", title, is);
-  }
+  if (placed.header == &kIcrcHeader) return fmt::format("{}: {}", title, check_text(dissection.icrc()));
+  if (placed.header == &kVariantCrcHeader) return fmt::format("{}: {}", title, check_text(dissection.vcrc()));
+  if (placed.header == &kLocalRouteHeader && dissection.network().local)
+    return fmt::format("{}: {}", title, local_route_text(*dissection.network().local));
   return title;
 }
 
@@ -122,9 +152,13 @@ void add_computed(HeaderText& text, const Dissection& dissection) {
     const auto ranges = selective_ack_ranges(headers.bth.psn, headers.selective_ack_eth);
     text.fields.push_back({nullptr, "Arrived behind it", ranges_text(ranges), 0, 0});
   }
-  if (text.header == &kIcrcHeader && dissection.icrc() == IcrcCheck::wrong)
+  if (text.header == &kIcrcHeader && dissection.icrc() == CrcCheck::wrong)
     text.fields.push_back(
         {nullptr, "Right would be", fmt::format("{:#010x}", dissection.right_icrc()), 0, 0});
+  if (text.header == &kVariantCrcHeader && dissection.vcrc() == CrcCheck::wrong)
+    text.fields.push_back({nullptr, "Right would be", fmt::format("{:#06x}", dissection.right_vcrc()), 0, 0});
+  if (const std::string words = management_words(dissection); is_smp(*text.header) && !words.empty())
+    text.fields.push_back({nullptr, "In words", words, 0, 0});
 }
 
 }  // namespace
@@ -146,16 +180,10 @@ std::string syndrome_text(std::uint8_t syndrome) {
   return "reserved syndrome";
 }
 
-std::string address_text(const wire::Gid& gid) {
-  char text[INET6_ADDRSTRLEN];
-  const bool ipv4 =
-      std::memcmp(gid.bytes.data(), wire::kIpv4MappedPrefix.data(), wire::kIpv4MappedPrefix.size()) == 0;
-  const std::uint8_t* const from = gid.bytes.data() + (ipv4 ? wire::kIpv4MappedPrefix.size() : 0);
-  return inet_ntop(ipv4 ? AF_INET : AF_INET6, from, text, sizeof text) != nullptr ? text : "";
-}
-
 std::string summary(const Dissection& dissection) {
-  if (!dissection.is_roce()) {
+  if (!dissection.has_bth()) {
+    if (dissection.link_layer() == wire::LinkLayer::infiniband)
+      return fmt::format("no transport header: {}", wire::describe(dissection.verdict()));
     const PlacedHeader* const last = dissection.headers().empty() ? nullptr : &dissection.headers().back();
     return fmt::format("not RoCE: {}", last == nullptr ? "too short" : last->header->title);
   }
@@ -180,11 +208,12 @@ std::string summary(const Dissection& dissection) {
           " {}",
           std::string_view(placed.header->title).substr(0, std::string_view(placed.header->title).find(':')));
   }
+  if (const std::string words = management_words(dissection); !words.empty()) text += " " + words;
   if (dissection.payload_bytes() != 0 && traits(headers.bth.opcode).carries_payload)
     text += fmt::format(" {} bytes", dissection.payload_bytes());
   if (headers.bth.ack_request) text += " AckReq";
   if (headers.bth.solicited) text += " SE";
-  if (dissection.verdict() != wire::ParseError::none) text += fmt::format(" ({})", refusal_text(dissection));
+  if (is_refused(dissection)) text += fmt::format(" ({})", refusal_text(dissection));
   return text;
 }
 

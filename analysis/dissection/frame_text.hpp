@@ -34,7 +34,4 @@ std::string summary(const Dissection& dissection);
 // What a syndrome says: "ACK", "RNR NAK, wait 0.64 ms", "NAK, PSN sequence error".
 std::string syndrome_text(std::uint8_t syndrome);
 
-// "192.0.2.1", "fe80::1".
-std::string address_text(const wire::Gid& gid);
-
 }  // namespace urnic::analysis

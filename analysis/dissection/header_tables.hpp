@@ -12,6 +12,11 @@ extern const Header kIpv4Header;
 extern const Header kIpv6Header;
 extern const Header kUdpHeader;
 
+// infiniband_fields.cpp
+extern const Header kLocalRouteHeader;
+extern const Header kGlobalRouteHeader;
+extern const Header kVariantCrcHeader;
+
 // transport_fields.cpp
 extern const Header kBthHeader;
 extern const Header kDethHeader;
@@ -36,5 +41,9 @@ const Header* cm_header(std::uint16_t attribute);
 std::span<const Header* const> cm_headers();
 // At the beginning of a REQ's or SIDR_REQ's private data.
 extern const Header kIpCmHeader;
+
+// smp_fields.cpp
+extern const Header kLidRoutedSmpHeader;
+extern const Header kDirectedSmpHeader;
 
 }  // namespace urnic::analysis

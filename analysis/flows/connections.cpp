@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "analysis/dissection/frame_text.hpp"
+#include "analysis/dissection/port_address.hpp"
 
 namespace urnic::analysis {
 namespace {
 
-std::string end_text(const wire::Gid& address, wire::Qpn qp, bool is_known) {
+std::string end_text(const PortAddress& address, wire::Qpn qp, bool is_known) {
   const std::string text = address_text(address);
   return is_known ? fmt::format("{} QP {:#x}", text, qp.value) : text;
 }

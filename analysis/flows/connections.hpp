@@ -22,7 +22,7 @@ std::vector<Connection> connections_of(const FlowTracker& tracker);
 // Whether one of its ends has this QP number.
 bool has_qp(const FlowTracker& tracker, const Connection& connection, wire::Qpn qp);
 
-// "192.0.2.1 QP 0x12", without the QP if it is not known.
+// "192.0.2.1 QP 0x12", "LID 3 QP 0x12", without the QP if it is not known.
 std::string left_end(const FlowTracker& tracker, const Connection& connection);
 std::string right_end(const FlowTracker& tracker, const Connection& connection);
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "analysis/dissection/port_address.hpp"
 #include "analysis/flows/packet.hpp"
 #include "analysis/flows/time_series.hpp"
 #include "wire/identifiers.hpp"
@@ -38,8 +39,8 @@ struct FlowCounters {
 };
 
 struct Flow {
-  wire::Gid source;
-  wire::Gid destination;
+  PortAddress source;
+  PortAddress destination;
   wire::Qpn destination_qp;
   wire::Service service = wire::Service::rc;
   FlowIndex opposite = kNoFlow;

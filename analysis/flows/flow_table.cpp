@@ -15,21 +15,21 @@ constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
   return (hash ^ word) * 0x9E3779B97F4A7C15 ^ hash >> 29;
 }
 
-std::uint64_t mix(std::uint64_t hash, const wire::Gid& gid) {
+std::uint64_t mix(std::uint64_t hash, const PortAddress& address) {
   std::uint64_t words[2];
-  std::memcpy(words, gid.bytes.data(), sizeof words);
-  return mix(mix(hash, words[0]), words[1]);
+  std::memcpy(words, address.gid.bytes.data(), sizeof words);
+  return mix(mix(hash, words[0] ^ address.lid.value), words[1]);
 }
 
 FlowKey key_of(const Dissection& packet) {
   const auto& headers = packet.transport();
   const bool datagram = headers.bth.opcode.service() == wire::Service::ud;
-  return {packet.network().source,
-          {packet.network().destination, headers.bth.destination},
+  return {source_of(packet.network()),
+          {destination_of(packet.network()), headers.bth.destination},
           datagram ? headers.deth.source : wire::Qpn{}};
 }
 
-FlowKey between_key(const wire::Gid& source, const wire::Gid& destination) {
+FlowKey between_key(const PortAddress& source, const PortAddress& destination) {
   return {source, {destination, {}}, {}};
 }
 
@@ -69,7 +69,9 @@ FlowIndex FlowTable::make(const FlowKey& key, wire::Service service) {
     flows_[flow].pairing = Pairing::by_header;
     const auto opposite =
         index_.find({key.destination.address, {key.source, key.source_qp}, key.destination.qp});
-    if (opposite != index_.end()) pair(flow, opposite->second, Pairing::by_header);
+    // Datagrams that ports send to themselves, or that have no LIDs yet, are a flow without an opposite.
+    if (opposite != index_.end() && opposite->second != flow)
+      pair(flow, opposite->second, Pairing::by_header);
   } else {
     pair_if_known(flow);
   }

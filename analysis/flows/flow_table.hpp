@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/dissection/dissection.hpp"
+#include "analysis/dissection/port_address.hpp"
 #include "analysis/flows/flow.hpp"
 #include "analysis/flows/request_window.hpp"
 #include "wire/identifiers.hpp"
@@ -16,14 +17,14 @@ namespace urnic::analysis {
 
 // One end of a connection.
 struct QueuePairEnd {
-  wire::Gid address;
+  PortAddress address;
   wire::Qpn qp;
   friend bool operator==(const QueuePairEnd&, const QueuePairEnd&) = default;
 };
 
 // What tells flows apart: who sends to which queue pair. Datagrams name their source, too.
 struct FlowKey {
-  wire::Gid source;
+  PortAddress source;
   QueuePairEnd destination;
   wire::Qpn source_qp;  // of datagrams
   friend bool operator==(const FlowKey&, const FlowKey&) = default;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/dissection/header_tables.hpp"
+#include "analysis/dissection/port_address.hpp"
 #include "analysis/flows/flow_table.hpp"
 #include "analysis/flows/packet_judge.hpp"
 #include "analysis/flows/record_join.hpp"
@@ -59,6 +60,12 @@ Answer answer_of(wire::Opcode opcode, std::uint8_t syndrome) {
   return Answer::none;
 }
 
+// "Congestion experienced": on InfiniBand a bit of the BTH.
+bool is_marked(const Dissection& dissection) {
+  if (dissection.network().local) return dissection.transport().bth.fecn;
+  return (dissection.network().traffic_class & kEcnMask) == kEcnMask;
+}
+
 std::uint32_t length_of(const wire::TransportHeaders& headers) {
   const std::uint16_t present = wire::traits(headers.bth.opcode).headers;
   if (present & wire::has_reth) return headers.reth.dma_length;
@@ -74,6 +81,7 @@ struct FlowTracker::Seen {
   const std::string& device;
   // All that a receiver checks before it looks at the opcode is right.
   bool is_right() const {
+    if (dissection.vcrc() == CrcCheck::wrong) return false;
     return dissection.verdict() == wire::ParseError::none ||
            dissection.verdict() == wire::ParseError::unknown_opcode || dissection.is_cut();
   }
@@ -96,10 +104,10 @@ struct FlowTracker::Tables {
   std::size_t known_interfaces = 0;
   bool arrivals_are_seen = false;
   bool losses_are_seen = false;
-  std::set<wire::Gid> watched;  // addresses of devices whose arrivals are seen
+  std::set<PortAddress> watched;  // addresses of devices whose arrivals are seen
   struct Connecting {
     QueuePairEnd active;
-    wire::Gid passive;
+    PortAddress passive;
   };
   std::unordered_map<std::uint32_t, Connecting> connecting;  // by the active side's communication id
   std::unordered_map<FrameNumber, std::string> comments;
@@ -123,7 +131,7 @@ std::string_view FlowTracker::comment(FrameNumber number) const {
 }
 
 PacketId FlowTracker::add(const CapturedPacket& record, const std::vector<CaptureInterface>& interfaces) {
-  return add(record, interfaces, dissect(record.bytes, record.original_bytes));
+  return add(record, interfaces, dissect(record.bytes, record.original_bytes, record.link_layer));
 }
 
 PacketId FlowTracker::add(const CapturedPacket& record, const std::vector<CaptureInterface>& interfaces,
@@ -131,7 +139,7 @@ PacketId FlowTracker::add(const CapturedPacket& record, const std::vector<Captur
   changed_.clear();
   count_record(record);
   learn_points(interfaces);
-  if (!dissection.is_roce()) {
+  if (!dissection.has_bth()) {
     ++other_records_;
     return kNoPacket;
   }
@@ -179,8 +187,8 @@ void FlowTracker::learn_address(const Seen& seen) {
   if (!tables_->arrivals_are_seen || watched.size() >= kMostAddresses) return;
   const wire::NetworkHeaders& network = seen.dissection.network();
   if (seen.point == CapturePoint::before && tables_->devices_with_arrivals.count(seen.device) != 0)
-    watched.insert(network.source);
-  if (seen.point == CapturePoint::after && seen.is_right()) watched.insert(network.destination);
+    watched.insert(source_of(network));
+  if (seen.point == CapturePoint::after && seen.is_right()) watched.insert(destination_of(network));
 }
 
 Packet FlowTracker::packet_of(const Seen& seen) {
@@ -195,7 +203,7 @@ Packet FlowTracker::packet_of(const Seen& seen) {
   packet.payload = static_cast<std::uint32_t>(seen.dissection.payload_bytes());
   packet.frame_bytes = seen.record.original_bytes;
   packet.length = length_of(headers);
-  packet.congestion = (seen.dissection.network().traffic_class & kEcnMask) == kEcnMask;
+  packet.congestion = is_marked(seen.dissection);
   packet.injected = seen.record.comment.starts_with(kMadeByFault);
   packet.transmission = 1;
   if (packet.role == Role::response) {
@@ -230,7 +238,7 @@ PacketId FlowTracker::create(const Seen& seen, Packet packet) {
 }
 
 void FlowTracker::see_sent(const Seen& seen, PacketId id) {
-  const wire::Gid& receiver = seen.dissection.network().destination;
+  const PortAddress receiver = destination_of(seen.dissection.network());
   FlowState& first = tables_->flows.state(packets_[id].flow);
   if (!first.is_watched) first.is_watched = tables_->watched.count(receiver) != 0;
   tables_->judge.sent(id);
@@ -268,8 +276,7 @@ void FlowTracker::see_arrival(const Seen& seen, PacketId id) {
     tables_->judge.set_fate(id, Fate::damaged, seen.sighting());
     return;
   }
-  const bool marked = (seen.dissection.network().traffic_class & kEcnMask) == kEcnMask;
-  if (marked && !packet.congestion) {
+  if (is_marked(seen.dissection) && !packet.congestion) {
     packet.congestion = true;
     if (packet.flow != kNoFlow) see_mark(packet);
   }
@@ -316,20 +323,21 @@ void FlowTracker::learn_connection(const Dissection& dissection) {
   if (dissection.find(kMadHeader) == nullptr || dissection.payload().size() != wire::mad::kMadBytes) return;
   wire::mad::Req request;
   wire::mad::Rep reply;
-  const wire::NetworkHeaders& network = dissection.network();
+  const PortAddress source = source_of(dissection.network());
+  const PortAddress destination = destination_of(dissection.network());
   auto& connecting = tables_->connecting;
   if (wire::mad::decode(dissection.payload(), request) == wire::mad::MadError::none) {
     if (connecting.size() >= kMostConnecting) connecting.clear();
-    connecting[request.local_id.value] = {{network.source, request.local_qpn}, network.destination};
+    connecting[request.local_id.value] = {{source, request.local_qpn}, destination};
   } else if (wire::mad::decode(dissection.payload(), reply) == wire::mad::MadError::none) {
     const auto found = connecting.find(reply.remote_id.value);
-    if (found == connecting.end() || found->second.active.address != network.destination ||
-        found->second.passive != network.source) {
+    if (found == connecting.end() || found->second.active.address != destination ||
+        found->second.passive != source) {
       return;
     }
     const std::uint64_t identity =
         std::uint64_t{reply.local_id.value} << 32 | (reply.remote_id.value ^ reply.starting_psn.value());
-    tables_->flows.learn_pair(found->second.active, {network.source, reply.local_qpn}, identity);
+    tables_->flows.learn_pair(found->second.active, {source, reply.local_qpn}, identity);
   }
 }
 

@@ -31,7 +31,7 @@ class FlowTracker {
   FlowTracker& operator=(const FlowTracker&) = delete;
 
   // Adds the next record of a capture. `interfaces` are all that the capture has described so far. Returns
-  // the packet that the record is of; kNoPacket if it is not RoCE.
+  // the packet that the record is of; kNoPacket if it has no BTH.
   PacketId add(const CapturedPacket& record, const std::vector<CaptureInterface>& interfaces);
   // The same, of a record that has been dissected.
   PacketId add(const CapturedPacket& record, const std::vector<CaptureInterface>& interfaces,
@@ -54,7 +54,7 @@ class FlowTracker {
   bool is_settled(const Packet& packet) const;
 
   std::uint64_t records() const { return records_; }
-  std::uint64_t other_records() const { return other_records_; }  // not RoCE
+  std::uint64_t other_records() const { return other_records_; }  // without a BTH
   std::int64_t first_time() const { return first_time_; }
   std::int64_t last_time() const { return last_time_; }
 

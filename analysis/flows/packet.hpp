@@ -86,7 +86,7 @@ struct Packet {
   Answer answer = Answer::none;
   std::uint8_t syndrome = 0;  // of an answer with an AETH
   bool ack_request = false;
-  bool congestion = false;           // marked CE, where it was seen last
+  bool congestion = false;           // marked CE or FECN, where it was seen last
   bool injected = false;             // made by a fault, not by its sender
   bool has_comment = false;          // FlowTracker::comment
   bool is_judged = false;            // an answer whose effect on requests is in the numbers below
@@ -95,13 +95,14 @@ struct Packet {
   std::uint16_t transmission = 0;    // from 1: how often this PSN has been sent by now
   std::uint16_t identification = 0;  // of IPv4
   std::uint32_t payload = 0;         // bytes, without pad
-  std::uint32_t frame_bytes = 0;     // on the wire, from the Ethernet header to the ICRC
-  std::uint32_t length = 0;          // of a READ, or of the message that a RETH begins: bytes
-  std::uint32_t gap = 0;             // Order::after_gap: how many PSNs are missing before it
-  std::uint32_t message = 0;         // from 1: which message of its flow it belongs to; 0: unknown
-  std::uint32_t message_bytes = 0;   // of a message's last packet: the message's length
-  FrameNumber of = 0;                // see Order
-  FrameNumber answers = 0;           // of a response: the request; of a notification: what was marked
+  std::uint32_t frame_bytes =
+      0;                     // on the wire: from the Ethernet header to the ICRC, or from the LRH to the VCRC
+  std::uint32_t length = 0;  // of a READ, or of the message that a RETH begins: bytes
+  std::uint32_t gap = 0;     // Order::after_gap: how many PSNs are missing before it
+  std::uint32_t message = 0;        // from 1: which message of its flow it belongs to; 0: unknown
+  std::uint32_t message_bytes = 0;  // of a message's last packet: the message's length
+  FrameNumber of = 0;               // see Order
+  FrameNumber answers = 0;          // of a response: the request; of a notification: what was marked
   FrameNumber acks_first = 0;  // of an answer: the packets that it acknowledges, by the first and last PSN
   FrameNumber acks_last = 0;
   std::uint32_t acks = 0;  // how many PSNs

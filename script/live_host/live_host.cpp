@@ -56,7 +56,7 @@ void LiveHost::send(std::span<const Bytes> frames) {
 void LiveHost::take() {
   while (auto frame = frames_->receive()) {
     const Time at = now();
-    const bool is_roce = analysis::dissect(*frame).is_roce();
+    const bool is_roce = analysis::dissect(*frame).has_bth();
     if (is_roce) seen_.push_back({std::move(*frame), at});
     if (!is_roce) answer_neighbour(*frame);
   }

@@ -33,7 +33,7 @@ void Runner::take_frame(SeenFrame frame) {
   const analysis::Dissection packet = analysis::dissect(frame.bytes);
   const wire::Qpn to = packet.transport().bth.destination;
   for (auto& [name, end] : ends_) {
-    if (!packet.is_roce() || end.own != to) continue;
+    if (!packet.has_bth() || end.own != to) continue;
     if (!is_ignored(end, packet)) end.waiting.push_back(std::move(frame));
     return;
   }

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import unittest
 import xml.etree.ElementTree as ElementTree
@@ -206,6 +207,31 @@ class Filters(Pictures):
         self.assertEqual(len(self.trace(capture, "--count", "3")), 3)
         self.assertEqual(self.trace(capture, "--host", "192.0.2.9"), [])
         self.assertEqual(len(self.trace(capture, "--host", "192.0.2.9,192.0.2.1")), len(packets))
+
+    def test_packets_of_infiniband(self):
+        """The packet that docs/wire-format.md takes apart, twice, and once damaged."""
+        packet = bytes.fromhex("00120005 000c0002 0a30ffff0000001d80f50804 0000562f82d5a00000000d9500000005 68656c6c6f000000".replace(" ", "")
+                               + "1f990748f486")
+        damaged = packet[:36] + b"H" + packet[37:]
+
+        def record(sent):
+            erf = bytes(8) + struct.pack(">BBHHH", 21, 4, 16 + len(sent) + -len(sent) % 8, 0, len(sent)) + sent + bytes(-len(sent) % 8)
+            return struct.pack("<IIII", 0, 0, len(erf), len(erf)) + erf
+
+        capture = self.path("infiniband.pcap")
+        (self.fabric.home / "infiniband.pcap").write_bytes(
+            struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 197) + b"".join(map(record, (packet, packet, damaged))))
+        packets = self.trace(capture)
+        self.assertEqual([(seen["source"], seen["destination"]) for seen in packets], [("LID 2", "LID 5")] * 3)
+        self.assertEqual([seen["payload"] for seen in packets], [5, 5, 5])
+        self.assertIn("retransmission", packets[1]["verdicts"])
+        self.assertTrue(packets[2]["summary"].endswith("(VCRC is wrong)"), packets[2])
+        for words, count in ((("--lid", "2"), 3), (("--lid", "7,0x5"), 3), (("--lid", "3"), 0), (("--filter", "udp"), 0),
+                             (("--filter", "not udp"), 0), (("--host", "::"), 0), (("--qp", "0x1d"), 3)):
+            self.assertEqual(len(self.trace(capture, *words)), count, words)
+        self.assertIn("LID 5 QP 0x1d", self.urnic("ladder", capture))
+        for words in (("plot",), ("plot", "--rate")):
+            self.assertIn("LID 2", self.urnic(*words, capture))
 
     def test_what_is_wrong_is_said(self):
         capture = self.path("one.pcap")

@@ -46,7 +46,7 @@ class Judged {
   void add(const CapturedPacket& record, const std::vector<CaptureInterface>& interfaces) {
     take(record, interfaces);
     if (record.bytes.empty()) return;
-    EditedFrame frame({record.bytes.begin(), record.bytes.end()});
+    EditedFrame frame({record.bytes.begin(), record.bytes.end()}, record.link_layer);
     CapturedPacket right = record;
     right.bytes = frame.finish();
     take(right, interfaces);
@@ -75,7 +75,7 @@ class Judged {
 
  private:
   void take(CapturedPacket record, const std::vector<CaptureInterface>& interfaces) {
-    const Dissection dissection = dissect(record.bytes, record.original_bytes);
+    const Dissection dissection = dissect(record.bytes, record.original_bytes, record.link_layer);
     if (number_ < kMostTrees) check_dissection(dissection);
     record.number = ++number_;
     const PacketId id = tracker_.add(record, interfaces, dissection);

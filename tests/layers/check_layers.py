@@ -103,7 +103,7 @@ MAY_KNOW = {
     "provider/plugin/library": {"provider"},
     "provider/kernel": {"provider", "provider/freestanding", "provider/shared_pages", "device_model/abi", "trust"},
     "analysis/capture_files": {"terminal", "wire"},
-    "analysis/dissection": {"wire", "wire/mad"},
+    "analysis/dissection": {"wire", "wire/infiniband", "wire/mad"},
     "web/server": {"analysis/capture_files", "analysis/dissection", "analysis/flows", "command_line", "device_model/capture",
                    "device_model/memory", "json", "tools/urnic", "trust", "wire"},
     "analysis/flows": {"analysis/capture_files", "analysis/dissection", "wire", "wire/mad"},

@@ -117,7 +117,8 @@ class Trace {
 
  private:
   void take(const analysis::CapturedPacket& record) {
-    const analysis::Dissection dissection = analysis::dissect(record.bytes, record.original_bytes);
+    const analysis::Dissection dissection =
+        analysis::dissect(record.bytes, record.original_bytes, record.link_layer);
     const analysis::PacketId id = tracker_.add(record, source_.interfaces(), dissection);
     if (id != analysis::kNoPacket && is_of_device(options_, source_, record.interface))
       lines_.add(record, dissection, id);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "analysis/capture_files/capture_file.hpp"
+#include "analysis/capture_files/link_frame.hpp"
 #include "tools/urnic/running_capture.hpp"
 
 namespace urnic::cli {
@@ -52,7 +53,8 @@ class DevicePackets final : public PacketSource {
   DevicePackets(AdminClient client, const std::string& device)
       : capture_(std::move(client), {"before", "after", "dropped"}, device) {
     for (const capture::Interface& interface : capture_.interfaces())
-      interfaces_.push_back(analysis::named_interface(interface.name, interface.description));
+      interfaces_.push_back(analysis::named_interface(interface.name, interface.description,
+                                                      static_cast<analysis::LinkType>(interface.link_type)));
   }
 
   Next next(analysis::CapturedPacket& packet) override {
@@ -68,10 +70,10 @@ class DevicePackets final : public PacketSource {
     packet.number = ++count_;
     packet.nanoseconds = static_cast<std::int64_t>(frame.nanoseconds);
     packet.interface = frame.interface;
-    packet.original_bytes = static_cast<std::uint32_t>(frame.original_bytes);
     // A copy, since whoever writes the ring could change the bytes while they are looked at.
     bytes_.assign(frame.bytes.begin(), frame.bytes.end());
-    packet.bytes = bytes_;
+    analysis::set_frame(packet, interfaces_[frame.interface].link, bytes_,
+                        static_cast<std::uint32_t>(frame.original_bytes), storage_);
     packet.comment = frame.comment;
     return Next::packet;
   }
@@ -90,6 +92,7 @@ class DevicePackets final : public PacketSource {
   RunningCapture capture_;
   std::vector<analysis::CaptureInterface> interfaces_;
   std::vector<std::byte> bytes_;
+  std::vector<std::byte> storage_;
   std::uint64_t count_ = 0;
   bool has_ended_ = false;
 };

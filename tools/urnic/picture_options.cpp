@@ -86,7 +86,7 @@ void require_connection(const PictureOptions& options, const std::vector<Connect
   if (!connections.empty()) return;
   if (options.queue_pair)
     throw Failure(fmt::format("{}: no packet is from or to QP {:#x}", options.file, *options.queue_pair));
-  throw Failure(fmt::format("{}: there is no RoCE packet in it", options.file));
+  throw Failure(fmt::format("{}: there is no packet of RoCEv2 or InfiniBand in it", options.file));
 }
 
 }  // namespace

@@ -90,8 +90,14 @@ void add_filter_options(command_line::Command& command, TraceChoice& choice) {
       .type_name("ADDRESS,...")
       .no_more_words();
   command
+      .add_option("--lid", choice.lids,
+                  "Only packets of InfiniBand from or to these LIDs, such as 3 or 0xc001")
+      .delimiter(',')
+      .type_name("LID,...")
+      .no_more_words();
+  command
       .add_option("--filter", choice.expression,
-                  "Only packets that this expression of libpcap takes, as tcpdump's")
+                  "Only Ethernet frames that this expression of libpcap takes, as tcpdump's")
       .type_name("EXPRESSION");
   command.add_option("--only", choice.words, "Only packets of which one of these is true: " + all_words())
       .delimiter(',')
@@ -101,7 +107,10 @@ void add_filter_options(command_line::Command& command, TraceChoice& choice) {
 }
 
 TraceFilter::TraceFilter(const TraceChoice& choice)
-    : queue_pairs_(choice.queue_pairs), opcodes_(opcodes_named(choice.opcodes)), words_(choice.words) {
+    : queue_pairs_(choice.queue_pairs),
+      opcodes_(opcodes_named(choice.opcodes)),
+      lids_(choice.lids),
+      words_(choice.words) {
   if (choice.opcodes.empty()) opcodes_.set();
   for (const std::string& host : choice.hosts) hosts_.push_back(address_named(host));
   if (choice.expression.empty()) return;
@@ -115,10 +124,19 @@ TraceFilter::TraceFilter(const TraceChoice& choice)
 bool TraceFilter::takes(const analysis::CapturedPacket& record,
                         const analysis::Dissection& dissection) const {
   if (!opcodes_[dissection.transport().bth.opcode.value]) return false;
-  if (!hosts_.empty() && !has(hosts_, dissection.network().source) &&
-      !has(hosts_, dissection.network().destination))
+  if (!takes_addresses(dissection.network())) return false;
+  if (!expression_) return true;
+  return record.link_layer == wire::LinkLayer::ethernet &&
+         expression_->matches(record.bytes, record.original_bytes);
+}
+
+bool TraceFilter::takes_addresses(const wire::NetworkHeaders& network) const {
+  const bool has_gids = !network.local || network.local->with_grh;
+  if (!hosts_.empty() && !(has_gids && (has(hosts_, network.source) || has(hosts_, network.destination))))
     return false;
-  return !expression_ || expression_->matches(record.bytes, record.original_bytes);
+  if (lids_.empty()) return true;
+  return network.local &&
+         (has(lids_, network.local->source.value) || has(lids_, network.local->destination.value));
 }
 
 bool TraceFilter::takes(const analysis::FlowTracker& tracker, const analysis::Packet& packet) const {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analysis/dissection/frame_text.hpp"
+#include "analysis/dissection/port_address.hpp"
 #include "analysis/flows/verdict_text.hpp"
 #include "json/json.hpp"
 
@@ -53,8 +54,9 @@ nlohmann::json acknowledged_by(const Packet& packet) {
 void TraceLines::add(const analysis::CapturedPacket& record, const analysis::Dissection& dissection,
                      analysis::PacketId id) {
   if (tracker_.packets()[id].number != record.number || !filter_.takes(record, dissection)) return;
-  held_.push_back({id, analysis::address_text(dissection.network().source),
-                   analysis::address_text(dissection.network().destination), analysis::summary(dissection)});
+  const wire::NetworkHeaders& network = dissection.network();
+  held_.push_back({id, address_text(analysis::source_of(network)),
+                   address_text(analysis::destination_of(network)), analysis::summary(dissection)});
 }
 
 void TraceLines::print_settled() {

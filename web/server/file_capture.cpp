@@ -172,7 +172,7 @@ json FileCapture::frame(std::uint64_t number) const {
   analysis::CaptureFile file(path_);
   analysis::CapturedPacket record;
   while (file.next(record)) {
-    if (record.number == number) return frame_view(record.bytes, record.original_bytes, record.comment);
+    if (record.number == number) return frame_view(record);
   }
   throw WrongAction(fmt::format("the capture has no frame {}", number));
 }

@@ -23,13 +23,13 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
   return text;
 }
 
-const char* name(analysis::IcrcCheck check) {
+const char* name(analysis::CrcCheck check) {
   switch (check) {
-    case analysis::IcrcCheck::not_checked:
+    case analysis::CrcCheck::not_checked:
       return "not checked";
-    case analysis::IcrcCheck::right:
+    case analysis::CrcCheck::right:
       return "right";
-    case analysis::IcrcCheck::wrong:
+    case analysis::CrcCheck::wrong:
       return "wrong";
   }
   return "?";
@@ -37,8 +37,9 @@ const char* name(analysis::IcrcCheck check) {
 
 }  // namespace
 
-json frame_view(std::span<const std::byte> bytes, std::size_t original_bytes, std::string_view comment) {
-  const analysis::Dissection dissection = analysis::dissect(bytes, original_bytes);
+json frame_view(const analysis::CapturedPacket& packet) {
+  const analysis::Dissection dissection =
+      analysis::dissect(packet.bytes, packet.original_bytes, packet.link_layer);
   json headers = json::array();
   for (const analysis::HeaderText& header : analysis::tree_of(dissection)) {
     json fields = json::array();
@@ -53,8 +54,8 @@ json frame_view(std::span<const std::byte> bytes, std::size_t original_bytes, st
         {{"title", header.title}, {"offset", header.offset}, {"bytes", header.bytes}, {"fields", fields}});
   }
   return {{"summary", analysis::summary(dissection)}, {"headers", headers},
-          {"icrc", name(dissection.icrc())},          {"comment", comment},
-          {"original_bytes", original_bytes},         {"bytes", hexadecimal(bytes)}};
+          {"icrc", name(dissection.icrc())},          {"comment", packet.comment},
+          {"original_bytes", packet.original_bytes},  {"bytes", hexadecimal(packet.bytes)}};
 }
 
 }  // namespace urnic::web

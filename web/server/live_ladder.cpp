@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "analysis/capture_files/link_frame.hpp"
 #include "analysis/dissection/frame_text.hpp"
 #include "device_model/capture/pcapng_file.hpp"
 #include "device_model/memory/descriptor.hpp"
@@ -52,7 +53,8 @@ void LiveLadder::begin() {
   zero_ = 0;
   interfaces_.clear();
   for (const capture::Interface& each : frames_->interfaces())
-    interfaces_.push_back(analysis::named_interface(each.name, each.description));
+    interfaces_.push_back(analysis::named_interface(each.name, each.description,
+                                                    static_cast<analysis::LinkType>(each.link_type)));
 }
 
 // What is known of earlier packets says nothing about those behind a gap.
@@ -61,18 +63,23 @@ void LiveLadder::track(const LiveFrame& frame) {
   if (tracker_ == nullptr || frame.after_gap) {
     tracker_ = std::make_unique<analysis::FlowTracker>(LiveFrames::kMost);
   }
-  const analysis::PacketId id =
-      tracker_->add({.number = frame.number,
-                     .nanoseconds = static_cast<std::int64_t>(frame.nanoseconds),
-                     .interface = frame.interface,
-                     .original_bytes = static_cast<std::uint32_t>(frame.bytes.size()),
-                     .bytes = frame.bytes,
-                     .comment = frame.comment},
-                    interfaces_);
+  const analysis::PacketId id = tracker_->add(packet_in(frame), interfaces_);
   if (id != analysis::kNoPacket) put(tracker_->packets()[id]);
   for (const analysis::PacketId changed : tracker_->changed()) {
     if (tracker_->packets().has(changed)) put(tracker_->packets()[changed]);
   }
+}
+
+// Throws CaptureError if the ring does not hold what its interface says.
+analysis::CapturedPacket LiveLadder::packet_in(const LiveFrame& frame) {
+  analysis::CapturedPacket packet{.number = frame.number,
+                                  .nanoseconds = static_cast<std::int64_t>(frame.nanoseconds),
+                                  .interface = frame.interface,
+                                  .bytes = {},
+                                  .comment = frame.comment};
+  analysis::set_frame(packet, interfaces_[frame.interface].link, frame.bytes,
+                      static_cast<std::uint32_t>(frame.bytes.size()), storage_);
+  return packet;
 }
 
 // A packet that goes to the queue pair's number comes from its peer, unless the queue pair itself has sent it
@@ -86,7 +93,9 @@ void LiveLadder::put(const analysis::Packet& packet) {
   const bool within_device = flow.source == flow.destination;
   json row = arrow(*tracker_, packet, {for_it && (!by_own_device || within_device), zero_});
   row["gap"] = frame->after_gap;
-  row["headers"] = analysis::summary(analysis::dissect(frame->bytes));
+  const analysis::CapturedPacket record = packet_in(*frame);
+  row["headers"] =
+      analysis::summary(analysis::dissect(record.bytes, record.original_bytes, record.link_layer));
   arrows_.insert_or_assign(packet.number, Arrow{std::move(row), ++version_});
   if (arrows_.size() > kMostArrows) arrows_.erase(arrows_.begin());
 }
@@ -110,7 +119,7 @@ json LiveLadder::frame(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
   const LiveFrame* const frame = frames_ != nullptr ? frames_->find(number) : nullptr;
   if (frame == nullptr) throw WrongAction(fmt::format("frame {} is not kept any more", number));
-  return frame_view(frame->bytes, frame->bytes.size(), frame->comment);
+  return frame_view(packet_in(*frame));
 }
 
 std::string LiveLadder::pcapng() {

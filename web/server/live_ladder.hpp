@@ -49,6 +49,7 @@ class LiveLadder {
   void take();
   void begin();
   void track(const LiveFrame& frame);
+  analysis::CapturedPacket packet_in(const LiveFrame& frame);
   void put(const analysis::Packet& packet);
 
   const DeviceConnection& devices_;
@@ -56,6 +57,7 @@ class LiveLadder {
   std::mutex mutex_;
   std::unique_ptr<LiveFrames> frames_;
   std::vector<analysis::CaptureInterface> interfaces_;
+  std::vector<std::byte> storage_;                  // of packet_in
   std::unique_ptr<analysis::FlowTracker> tracker_;  // of the frames since the last gap
   std::map<std::uint64_t, Arrow> arrows_;           // by number
   std::uint64_t version_ = 0;

@@ -7,6 +7,7 @@
 #include "analysis/dissection/edited_frame.hpp"
 #include "analysis/dissection/frame_text.hpp"
 #include "analysis/dissection/header_tables.hpp"
+#include "analysis/dissection/port_address.hpp"
 #include "analysis/dissection/selective_ack_ranges.hpp"
 #include "tests/unit/wire/sample_frames.hpp"
 
@@ -53,10 +54,10 @@ BOOST_AUTO_TEST_CASE(every_opcode_has_its_headers_without_a_gap_between) {
       const Bytes frame = encoded(network, transport_for(opcode), payload);
       const Dissection result = dissect(frame);
       BOOST_TEST_CONTEXT("opcode " << value) {
-        BOOST_TEST(result.is_roce());
+        BOOST_TEST(result.has_bth());
         BOOST_TEST((result.verdict() ==
                     (wire::traits(opcode).known ? ParseError::none : ParseError::unknown_opcode)));
-        BOOST_TEST((result.icrc() == IcrcCheck::right));
+        BOOST_TEST((result.icrc() == CrcCheck::right));
         BOOST_TEST((result.transport().bth == [&] {
           wire::Bth bth = transport_for(opcode).bth;
           bth.pad = payload == 0 ? 0 : 3;
@@ -80,7 +81,7 @@ BOOST_AUTO_TEST_CASE(vlan_tags_shift_all_headers) {
       const Bytes tagged = with_vlan_tags(frame, tags);
       const Dissection result = dissect(tagged);
       BOOST_TEST((result.verdict() == ParseError::none));
-      BOOST_TEST((result.icrc() == IcrcCheck::right));
+      BOOST_TEST((result.icrc() == CrcCheck::right));
       BOOST_TEST(result.find(kVlanHeader)->offset == 14u);
       BOOST_TEST((result.network().source_mac == ipv4_network().source_mac));
       BOOST_TEST(result.payload().size() == 60u);
@@ -131,7 +132,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_frame_is_shown_and_called_so) {
       wire::ParsedFrame parsed;
       BOOST_TEST((result.verdict() == wire::parse(std::span<const std::byte>(damaged), parsed)),
                  "bit " << bit);
-      if (result.verdict() == ParseError::bad_icrc) BOOST_TEST((result.icrc() == IcrcCheck::wrong));
+      if (result.verdict() == ParseError::bad_icrc) BOOST_TEST((result.icrc() == CrcCheck::wrong));
     }
   }
 }
@@ -140,11 +141,11 @@ BOOST_AUTO_TEST_CASE(other_frames_are_not_roce) {
   Bytes arp(60);
   arp[12] = std::byte{0x08};
   arp[13] = std::byte{0x06};
-  BOOST_TEST(!dissect(arp).is_roce());
+  BOOST_TEST(!dissect(arp).has_bth());
   BOOST_TEST(summary(dissect(arp)) == "not RoCE: Ethernet");
   Bytes dns = ipv4_send(40);
   wire::test::set_be16(dns, wire::test::kUdp4 + 2, 53);
-  BOOST_TEST(!dissect(dns).is_roce());
+  BOOST_TEST(!dissect(dns).has_bth());
   BOOST_TEST(headers_of(dissect(dns)) == "eth ip udp");
 }
 

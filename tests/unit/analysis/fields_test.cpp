@@ -399,7 +399,7 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_value_is_said) {
   });
   BOOST_CHECK_EXCEPTION(field_or_fail("nothing"), FieldError, [](const FieldError& error) {
     return std::string(error.what())
-        .starts_with("there is no field nothing; headers: eth, vlan, ip, ipv6, udp, bth");
+        .starts_with("there is no field nothing; headers: eth, vlan, ip, ipv6, udp, lrh, grh, bth");
   });
 }
 

@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(every_frame_is_right_and_the_same_after_it_was_edited) {
       const Dissection dissection = dissect(packet.bytes);
       BOOST_TEST_CONTEXT(path << " frame " << packet.number) {
         BOOST_TEST((dissection.verdict() == wire::ParseError::none));
-        BOOST_TEST((dissection.icrc() == IcrcCheck::right));
+        BOOST_TEST((dissection.icrc() == CrcCheck::right));
         // All fields, written as their own text, and all that follows from them.
         const std::vector<std::byte> bytes(packet.bytes.begin(), packet.bytes.end());
         EditedFrame frame(bytes);

@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   CaptureFile file(argv[1]);
   CapturedPacket packet;
   while (file.next(packet)) {
-    const Dissection dissection = dissect(packet.bytes, packet.original_bytes);
+    const Dissection dissection = dissect(packet.bytes, packet.original_bytes, packet.link_layer);
     for (const PlacedHeader& header : dissection.headers()) {
       for (const Field& field : header.header->fields) {
         if (*field.wireshark == '\0') continue;

@@ -1,12 +1,16 @@
 """The fields of frames as analysis/dissection reads them, against what tshark reads of the same files.
 
-usage: test_against_tshark.py PRINT_FIELDS CAPTURE...
+usage: test_against_tshark.py PRINT_FIELDS INFINIBAND_CAPTURE CAPTURE...
+
+INFINIBAND_CAPTURE is a program that writes one more capture.
 """
 
 import collections
+import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 SKIPPED = 77
@@ -44,8 +48,29 @@ class AgainstTshark(unittest.TestCase):
         self.assertEqual([pair for pair in names if pair[1] not in known and not pair[1].startswith(OWN)], [])
 
     def test_values(self):
+        compared = self.compare(CAPTURES)
+        self.assertGreater(len(compared), 80, sorted(compared))
+        self.assertGreater(sum(compared.values()), 10000)
+
+    def test_values_of_infiniband(self):
+        with tempfile.TemporaryDirectory(prefix="urnic-infiniband-") as folder:
+            capture = str(pathlib.Path(folder) / "infiniband.pcap")
+            run(INFINIBAND_CAPTURE, capture)
+            compared = self.compare([capture])
+            packets = len(run("tshark", "-r", capture).splitlines())
+            self.assertEqual(run("tshark", "-r", capture, "-Y", "_ws.malformed"), "")
+        self.assertGreater(packets, 100)
+        for field in ("lrh.vl", "lrh.sl", "lrh.dlid", "lrh.slid", "lrh.pktlen", "bth.opcode", "bth.psn"):
+            self.assertEqual(compared[f"infiniband.{field}"], packets, field)
+        for field in ("grh.sgid", "grh.dgid", "grh.paylen", "invariant.crc", "variant.crc"):
+            self.assertGreater(compared[f"infiniband.{field}"], 50, field)
+        self.assertEqual(compared["infiniband.smplid.mkey"], 2)
+        self.assertEqual(compared["infiniband.smpdirected.initialpath"], 1)
+
+    def compare(self, captures):
+        """How often each field was the same in both."""
         compared = collections.Counter()
-        for capture in CAPTURES:
+        for capture in captures:
             ours = collections.defaultdict(list)
             for line in run(PRINT_FIELDS, capture).splitlines():
                 frame, field, value = line.split(" ", 2) if line.count(" ") > 1 else (*line.split(" "), "")
@@ -63,12 +88,11 @@ class AgainstTshark(unittest.TestCase):
                         self.assertEqual(list(dict.fromkeys(seen)) if field in AS_BYTES else seen,
                                          [normal(field, value) for value in ours[field, number]])
                     compared[field] += 1
-        self.assertGreater(len(compared), 80, sorted(compared))
-        self.assertGreater(sum(compared.values()), 10000)
+        return compared
 
 
 if __name__ == "__main__":
-    PRINT_FIELDS, *CAPTURES = sys.argv[1:]
+    PRINT_FIELDS, INFINIBAND_CAPTURE, *CAPTURES = sys.argv[1:]
     if shutil.which("tshark") is None:
         print("tshark is not installed: nothing was compared")
         sys.exit(SKIPPED)
