@@ -24,14 +24,14 @@ enum class RmppType : std::uint8_t {
 struct RmppHeader {
   std::uint8_t version = 0;
   RmppType type = RmppType::none;
-  std::uint8_t response_time = 0;  // 5 bits, a timeout code (IBTA 13.4.6.2)
+  std::uint8_t response_time = 0;  // 5 bits: 4.096 us * 2^n
   bool last = false;
   bool first = false;
   bool active = false;  // without it no other field counts
   std::uint8_t status = 0;
   std::uint32_t segment = 0;  // data: from 1 on; acknowledgement: the last that came in order
   std::uint32_t length_or_window =
-      0;  // data: bytes of payload; acknowledgement: last segment that may be sent
+      0;  // data, first and last: bytes of payload; acknowledgement: last segment that may be sent
   friend bool operator==(const RmppHeader&, const RmppHeader&) = default;
 };
 
