@@ -69,8 +69,8 @@ void CaptureWriter::drop() {
 
 void CaptureWriter::observe(const wire::Frame& frame, const CaptureMark& mark) {
   const std::size_t size = frame.size();
-  const std::size_t kept = std::min(size, snapshot_bytes_);
   const bool is_erf = frame.link_layer == wire::LinkLayer::infiniband;
+  const std::size_t kept = std::min(size, is_erf ? erf_snapshot_bytes(snapshot_bytes_) : snapshot_bytes_);
   const std::size_t there = is_erf ? erf_record_bytes(size, kept) : kept;
   const std::string_view comment = mark.comment.substr(0, kMaxCommentBytes);
   const std::uint64_t bytes = record_bytes(there, comment.size());

@@ -11,6 +11,10 @@ namespace urnic::capture {
 
 inline constexpr std::size_t kErfHeaderBytes = 16;
 
+// Of a packet that is cut so many bytes are kept: a multiple of eight, so that no zeros behind them pass for
+// the packet's own.
+constexpr std::size_t erf_snapshot_bytes(std::size_t wanted) { return wanted & ~std::size_t{7}; }
+
 // Of a packet of `packet_bytes`, without its VCRC, of which `kept` bytes are kept: only a whole packet has
 // its VCRC there.
 std::size_t erf_record_bytes(std::size_t packet_bytes, std::size_t kept);

@@ -93,10 +93,15 @@ class AfterTheSweep(unittest.TestCase):
         way = self.show("ibtracert", "-C", "urnic0", str(one), str(other))
         self.assertIn("urnic switch", way)
         self.assertIn(f"lid {other}", way)
+        tables = self.show("dump_fts", "-C", "urnic0")
+        self.assertRegex(tables, rf"0x{one:04x} 001 : .*urnic0")
+        self.assertRegex(tables, rf"0x{other:04x} 002 : .*urnic1")
 
     def test_datagrams_by_lid(self):
         other = str(self.lid("urnic1"))
         self.assertRegex(self.show("smpquery", "-C", "urnic0", "portinfo", other, "1"), r"LinkState:\.+Active")
+        # Bytes 0 to 3 of NodeInfo: versions 1, a channel adapter, one port (IBTA 14.2.5.3).
+        self.assertIn("0101 0101", self.show("smpdump", "-C", "urnic0", other, "0x11"))
         self.assertIn("PortXmitData", self.show("perfquery", "-C", "urnic0", other, "1"))
         self.fabric.start_on_urnic("ibping", "-S", "-C", "urnic1")
         fabric.wait_until(lambda: "1 received" in self.show("ibping", "-C", "urnic0", "-c", "1", "-t", "200", other), "a pong")

@@ -14,6 +14,7 @@
 #include "wire/mad/cm_messages.hpp"
 #include "wire/mad/ip_cm_header.hpp"
 #include "wire/mad/performance.hpp"
+#include "wire/mad/rmpp.hpp"
 #include "wire/mad/smp.hpp"
 #include "wire/mad/subnet_attributes.hpp"
 #include "wire/mad/vendor.hpp"
@@ -97,6 +98,16 @@ void check_vendor(Bytes mad) {
   check_subset(mad, again);
 }
 
+// Every bit of the RMPP header is a field's.
+void check_rmpp(Bytes mad) {
+  RmppHeader header;
+  if (decode(mad, header) != MadError::none) return;
+  Mad again{};
+  std::copy(mad.begin(), mad.end(), again.begin());
+  encode(header, again);
+  require(std::equal(mad.begin(), mad.end(), again.begin()), "the RMPP header changed");
+}
+
 template <class Attribute>
 void check_subnet_attribute(const SmpData& data) {
   const auto attribute = decode_data<Attribute>(data);
@@ -127,6 +138,7 @@ void check_all(Bytes mad) {
   check_performance<PortCounters>(mad);
   check_performance<PortCountersExtended>(mad);
   check_vendor(mad);
+  check_rmpp(mad);
   check_smp(mad);
 }
 

@@ -43,7 +43,6 @@ SCRIPTS = {"script", *(f"script/{room}" for room in ("language", "packets", "run
 MAY_KNOW = {
     "wire": set(),
     "wire/mad": {"wire"},
-    "wire/infiniband": {"wire"},
     "command_line": set(),
     "control_groups": set(),
     "json": set(),
@@ -103,7 +102,7 @@ MAY_KNOW = {
     "provider/plugin/library": {"provider"},
     "provider/kernel": {"provider", "provider/freestanding", "provider/shared_pages", "device_model/abi", "trust"},
     "analysis/capture_files": {"terminal", "wire"},
-    "analysis/dissection": {"wire", "wire/infiniband", "wire/mad"},
+    "analysis/dissection": {"wire", "wire/mad"},
     "web/server": {"analysis/capture_files", "analysis/dissection", "analysis/flows", "command_line", "device_model/capture",
                    "device_model/memory", "json", "tools/urnic", "trust", "wire"},
     "analysis/flows": {"analysis/capture_files", "analysis/dissection", "wire", "wire/mad"},
