@@ -11,7 +11,7 @@ namespace urnic::capture {
 
 inline constexpr std::size_t kErfHeaderBytes = 16;
 
-// Of a packet that is cut so many bytes are kept: a multiple of eight, so that no zeros behind them pass for
+// Of a packet that is cut, so many bytes are kept: a multiple of eight, so that no zeros behind them pass for
 // the packet's own.
 constexpr std::size_t erf_snapshot_bytes(std::size_t wanted) { return wanted & ~std::size_t{7}; }
 
