@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(an_infiniband_device_has_its_guid_for_an_address) {
   BOOST_TEST((devices.at(0).link_layer == LinkLayer::infiniband));
   BOOST_REQUIRE(devices.at(0).gids.size() == 2u);
   BOOST_TEST(to_text(devices.at(0).gids[0]) == "fe80::75:72ff:fe6e:0");
-  BOOST_TEST(to_text(devices.at(0).gids[1]) == "192.0.2.1");
+  BOOST_TEST(to_text(devices.at(0).gids[1]) == "::ffff:192.0.2.1");
   BOOST_TEST((devices.at(1).link_layer == LinkLayer::ethernet));
   BOOST_TEST(devices.at(1).connection_manager);
   check_error("[[devices]]\nlink_layer = \"ib\"", "2", "ib", "infiniband");
