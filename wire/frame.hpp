@@ -1,7 +1,7 @@
 // A whole packet, in three pieces so that a payload is never copied to be framed: headers | payload | pad and
 // ICRC. Encoding and parsing between bytes and header structs. A packet of RoCEv2 is an Ethernet frame; one
 // of InfiniBand begins with its LRH, and its VCRC, which each link makes anew, is not part of it
-// (infiniband/packet.hpp).
+// (infiniband/variant_crc.hpp).
 #pragma once
 
 #include <array>

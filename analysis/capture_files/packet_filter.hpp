@@ -1,5 +1,5 @@
-// A libpcap expression, as tcpdump takes it, on Ethernet frames. libpcap knows
-// no expressions for packets of InfiniBand.
+// A libpcap expression, as tcpdump takes it, on Ethernet frames. libpcap knows none for packets of
+// InfiniBand.
 #pragma once
 
 #include <cstddef>

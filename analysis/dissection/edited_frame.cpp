@@ -114,8 +114,7 @@ void EditedFrame::finish_infiniband() {
         wire::infiniband::invariant_crc(before.first(headers), before.subspan(headers), {});
     wire::store_be32(&frame_[icrc->offset], __builtin_bswap32(crc));
   }
-  if (!was_set("vcrc"))
-    wire::store_be16(&frame_[vcrc->offset], __builtin_bswap16(wire::infiniband::variant_crc(covered)));
+  if (!was_set("vcrc")) wire::infiniband::store_variant_crc(covered, &frame_[vcrc->offset]);
 }
 
 void EditedFrame::set_length(const char* field, std::size_t length) {

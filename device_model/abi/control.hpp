@@ -351,7 +351,7 @@ struct CreateQpReply {
   std::uint32_t ece_options;
 };
 
-// ibv_global_route and ibv_ah_attr without what RoCE does not have.
+// ibv_global_route and ibv_ah_attr.
 struct AddressVector {
   std::uint8_t destination_gid[16];
   std::uint32_t flow_label;

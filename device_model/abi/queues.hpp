@@ -113,11 +113,13 @@ static_assert(sizeof(Cqe) == 64);
 // LID that it was sent to. 0: it came by Ethernet.
 constexpr std::uint32_t pack_local_route(std::uint16_t source_lid, std::uint8_t service_level,
                                          std::uint8_t path_bits) {
-  return std::uint32_t{source_lid} << 16 | std::uint32_t{service_level} << 8 | path_bits;
+  return source_lid | std::uint32_t{service_level} << 16 | std::uint32_t{path_bits} << 24;
 }
-constexpr std::uint16_t source_lid_of(std::uint32_t route) { return static_cast<std::uint16_t>(route >> 16); }
-constexpr std::uint8_t service_level_of(std::uint32_t route) { return static_cast<std::uint8_t>(route >> 8); }
-constexpr std::uint8_t path_bits_of(std::uint32_t route) { return static_cast<std::uint8_t>(route); }
+constexpr std::uint16_t source_lid_of(std::uint32_t route) { return static_cast<std::uint16_t>(route); }
+constexpr std::uint8_t service_level_of(std::uint32_t route) {
+  return static_cast<std::uint8_t>(route >> 16);
+}
+constexpr std::uint8_t path_bits_of(std::uint32_t route) { return static_cast<std::uint8_t>(route >> 24); }
 
 // The SRQ number of a CQE with cqe_shared_receive, 24 bits.
 inline void set_shared_receive_queue(Cqe& cqe, std::uint32_t number) {

@@ -54,6 +54,16 @@ class CaptureWriter {
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
  private:
+  // What a record has of a frame, in bytes: of the frame itself, with what a record of InfiniBand has around
+  // it (erf_record.hpp), and how much that would be if the frame were not cut.
+  struct Share {
+    std::size_t kept;
+    std::size_t recorded;
+    std::size_t original;
+  };
+
+  Share share_of(const wire::Frame& frame) const;
+  static void record(const wire::Frame& frame, const Share& share, std::uint64_t nanoseconds, std::byte* to);
   bool has_room(std::uint64_t bytes) const;
   bool wait_for_room(std::uint64_t bytes);
   void wake_reader();

@@ -67,14 +67,35 @@ void CaptureWriter::drop() {
   ring_.indices().dropped.store(dropped, std::memory_order_relaxed);
 }
 
-void CaptureWriter::observe(const wire::Frame& frame, const CaptureMark& mark) {
+CaptureWriter::Share CaptureWriter::share_of(const wire::Frame& frame) const {
   const std::size_t size = frame.size();
+  if (frame.link_layer == wire::LinkLayer::ethernet) {
+    const std::size_t kept = std::min(size, snapshot_bytes_);
+    return {.kept = kept, .recorded = kept, .original = size};
+  }
+  const std::size_t kept = std::min(size, erf_snapshot_bytes(snapshot_bytes_));
+  return {.kept = kept, .recorded = erf_record_bytes(size, kept), .original = erf_record_bytes(size, size)};
+}
+
+void CaptureWriter::record(const wire::Frame& frame, const Share& share, std::uint64_t nanoseconds,
+                           std::byte* to) {
   const bool is_erf = frame.link_layer == wire::LinkLayer::infiniband;
-  const std::size_t kept = std::min(size, is_erf ? erf_snapshot_bytes(snapshot_bytes_) : snapshot_bytes_);
-  const std::size_t there = is_erf ? erf_record_bytes(size, kept) : kept;
+  std::byte* next = is_erf ? to + kErfHeaderBytes : to;
+  std::size_t left = share.kept;
+  for (const auto piece : {frame.headers, frame.payload, frame.trailer}) {
+    const std::size_t taken = std::min(piece.size(), left);
+    if (taken > 0) std::memcpy(next, piece.data(), taken);
+    next += taken;
+    left -= taken;
+  }
+  if (is_erf) complete_erf_record({to, share.recorded}, frame.size(), share.kept, nanoseconds);
+}
+
+void CaptureWriter::observe(const wire::Frame& frame, const CaptureMark& mark) {
+  const Share share = share_of(frame);
   const std::string_view comment = mark.comment.substr(0, kMaxCommentBytes);
-  const std::uint64_t bytes = record_bytes(there, comment.size());
-  if (size > kMaxFrameBytes || bytes > ring_.capacity()) return drop();
+  const std::uint64_t bytes = record_bytes(share.recorded, comment.size());
+  if (frame.size() > kMaxFrameBytes || bytes > ring_.capacity()) return drop();
   // Before the wait for the reader: this is when the frame was seen.
   const auto now = static_cast<std::uint64_t>(nanoseconds(CLOCK_REALTIME));
   if (!has_room(bytes)) {
@@ -85,29 +106,14 @@ void CaptureWriter::observe(const wire::Frame& frame, const CaptureMark& mark) {
   reader_is_stuck_ = false;
 
   const auto interface = static_cast<std::uint16_t>(mark.interface | (after_gap_ ? kAfterGap : 0));
-  const std::size_t original = is_erf ? erf_record_bytes(size, size) : size;
-  const RecordHeader header{static_cast<std::uint16_t>(there), static_cast<std::uint16_t>(original),
+  const RecordHeader header{static_cast<std::uint16_t>(share.recorded),
+                            static_cast<std::uint16_t>(share.original),
                             static_cast<std::uint16_t>(comment.size()), interface, timestamps_.next(now)};
   after_gap_ = false;
-  std::byte* to = ring_.at(head_);
-  const auto append = [&to](const void* data, std::size_t length) {
-    if (length > 0) std::memcpy(to, data, length);
-    to += length;
-  };
-  append(&header, sizeof header);
-  const std::span<std::byte> record(to, there);
-  if (is_erf) to += kErfHeaderBytes;
-  std::size_t left = kept;
-  for (const auto piece : {frame.headers, frame.payload, frame.trailer}) {
-    const std::size_t taken = std::min(piece.size(), left);
-    append(piece.data(), taken);
-    left -= taken;
-  }
-  if (is_erf) {
-    complete_erf_record(record, size, kept, header.nanoseconds);
-    to = record.data() + record.size();
-  }
-  append(comment.data(), comment.size());
+  std::byte* const to = ring_.at(head_);
+  std::memcpy(to, &header, sizeof header);
+  record(frame, share, header.nanoseconds, to + sizeof header);
+  if (!comment.empty()) std::memcpy(to + sizeof header + share.recorded, comment.data(), comment.size());
 
   head_ += bytes;
   // Sequentially consistent with the load of `waiting`: either the reader sees this head before it sleeps, or

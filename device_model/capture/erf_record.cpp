@@ -38,9 +38,7 @@ void complete_erf_record(std::span<std::byte> record, std::size_t packet_bytes, 
   wire::store_be16(record.data() + 14, static_cast<std::uint16_t>(packet_bytes + kVariantCrcBytes));
   const auto packet = record.subspan(kErfHeaderBytes);
   std::fill(packet.begin() + static_cast<std::ptrdiff_t>(kept), packet.end(), std::byte{0});
-  if (kept != packet_bytes) return;
-  const std::uint16_t crc = wire::infiniband::variant_crc(packet.first(kept));
-  wire::store_be16(packet.data() + kept, __builtin_bswap16(crc));
+  if (kept == packet_bytes) wire::infiniband::store_variant_crc(packet.first(kept), packet.data() + kept);
 }
 
 }  // namespace urnic::capture

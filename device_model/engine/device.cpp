@@ -176,13 +176,6 @@ std::optional<PacketOwner> Device::owner() const {
   return queue_pair != nullptr ? std::optional(queue_pair->owner()) : std::nullopt;
 }
 
-bool Device::is_to_this_port() const {
-  const wire::NetworkHeaders& network = parsed_.network;
-  if (network.local) [[unlikely]]
-    return wire::has_lid(lids_.base, lids_.lmc, network.local->destination);
-  return network.destination_mac == config_.mac;
-}
-
 bool Device::is_for_this_device() const {
   if (is_to_this_port()) return true;
   return wire::is_multicast(parsed_.network.destination) &&

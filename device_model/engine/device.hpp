@@ -88,7 +88,12 @@ class Device final : private link::FrameReceiver, private Ingress {
   bool steer(const wire::Frame& frame, const link::PacketOrigin& origin, wire::ParseError parsed);
   std::optional<PacketOwner> owner() const;
   bool is_for_this_device() const;
-  bool is_to_this_port() const;
+  bool is_to_this_port() const {
+    const wire::NetworkHeaders& network = parsed_.network;
+    if (network.local) [[unlikely]]
+      return wire::has_lid(lids_.base, lids_.lmc, network.local->destination);
+    return network.destination_mac == config_.mac;
+  }
   std::span<std::byte> copy_whole(const wire::Frame& frame);
   bool has_sent(PacketOwner owner, const link::PacketOrigin& origin) const;
   void give_whole(const wire::Frame& frame, const link::PacketOrigin& origin, const FrameHeaders& headers);

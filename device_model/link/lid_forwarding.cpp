@@ -5,26 +5,18 @@
 
 namespace urnic::link {
 
-bool Switch::is_to_lid_of_group(const wire::Frame& packet) {
-  return wire::is_multicast(wire::infiniband::destination_of(packet.headers));
+// Null: to a group, or `obstacle` says why it reaches no port.
+SwitchPort* Switch::port_by_lid(const SwitchPort& from, const wire::Frame& packet,
+                                std::string_view& obstacle) {
+  const wire::Lid destination = wire::infiniband::destination_of(packet.headers);
+  if (wire::is_multicast(destination)) return nullptr;
+  const LidRoutes::Way way = lid_routes_.pass(from.number, destination, packet.size());
+  if (way.device < ports_.size()) return ports_[way.device].get();
+  obstacle = way.obstacle;
+  return nullptr;
 }
 
-// As with Ethernet, a packet to many has its sender as its destination at first.
-void Switch::forward_by_lid(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
-                            transport::Time now) {
-  const wire::Lid destination = wire::infiniband::destination_of(frame.headers);
-  if (wire::is_multicast(destination)) {
-    FrameInFlight flight(frame, origin, &from, &from);
-    if (from.is_impaired(Direction::transmit))
-      return from.link->channel(Direction::transmit).enter(flight, now);
-    return copy_to_members(flight, now);
-  }
-  const LidRoutes::Way way = lid_routes_.pass(from.number, destination, frame.size());
-  if (way.device >= ports_.size()) return drop_at_sender(from, frame, origin, way.obstacle);
-  forward_to(*ports_[way.device], from, frame, origin, now);
-}
-
-// The sender's own members get it at once: an adapter loops what it sends to a group back (IBTA 10.5.2.1).
+// The sender's own members get it at once: an adapter loops what it sends to a group back (IBTA 10.5.2).
 void Switch::copy_to_members(const FrameInFlight& flight, transport::Time now) {
   copy_to(*flight.from, flight, now);
   const wire::Lid group = wire::infiniband::destination_of(flight.frame.headers);

@@ -10,6 +10,7 @@
 #include "device_model/link/switch_port.hpp"
 #include "wire/byte_order.hpp"
 #include "wire/icrc.hpp"
+#include "wire/infiniband/route_codec.hpp"
 
 namespace urnic::link {
 
@@ -271,10 +272,11 @@ void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOri
   if (from.enters_here) return enter_from_outside(from, frame, origin, now);
   if (!observers_.empty())
     observe({frame, origin, CapturePoint::before_link, from.device, Direction::transmit, {}});
-  if (frame.link_layer == wire::LinkLayer::infiniband) [[unlikely]]
-    return forward_by_lid(from, frame, origin, now);
-  SwitchPort* to = from.far_end != nullptr ? from.far_end : port_for(frame);
-  if (to == nullptr && !is_group_frame(frame)) {
+  const bool by_lid = frame.link_layer == wire::LinkLayer::infiniband;
+  std::string_view obstacle = "switch: no port has the destination address";
+  SwitchPort* to = from.far_end;
+  if (to == nullptr) to = by_lid ? port_by_lid(from, frame, obstacle) : port_for(frame);
+  if (to == nullptr && !by_lid && !is_group_frame(frame)) {
     to = lan_;
     unknown_destination_ += to == nullptr;
   }
@@ -285,15 +287,12 @@ void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOri
       return from.link->channel(Direction::transmit).enter(flight, now);
     return flood(flight, now);
   }
-  if (to == nullptr)
-    return drop_at_sender(from, frame, origin, "switch: no port has the destination address");
+  if (to == nullptr) {
+    if (!observers_.empty())
+      observe({frame, origin, CapturePoint::dropped, from.device, Direction::transmit, obstacle});
+    return;
+  }
   forward_to(*to, from, frame, origin, now);
-}
-
-void Switch::drop_at_sender(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
-                            std::string_view remarks) const {
-  if (!observers_.empty())
-    observe({frame, origin, CapturePoint::dropped, from.device, Direction::transmit, remarks});
 }
 
 // Observers see it under the name of the device that it goes to, before that device's link.
@@ -319,7 +318,7 @@ void Switch::enter_from_outside(SwitchPort& from, const wire::Frame& frame, cons
 
 // For a frame whose destination address no port has.
 bool Switch::goes_to_many(const wire::Frame& frame) const {
-  if (frame.link_layer == wire::LinkLayer::infiniband) return is_to_lid_of_group(frame);
+  if (frame.link_layer == wire::LinkLayer::infiniband) return wire::infiniband::is_to_group(frame.headers);
   if (is_group_frame(frame)) return true;
   return frame.headers.size() >= kAddressBytes && is_in_one_piece(frame) && port_for(frame) == nullptr;
 }
@@ -339,6 +338,7 @@ void Switch::forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& fra
 // Copies are made behind the sender's link, which the frame passes once. Each copy for another engine's
 // device crosses the trunk by itself.
 void Switch::flood(const FrameInFlight& flight, transport::Time now) {
+  if (flight.frame.link_layer == wire::LinkLayer::infiniband) return copy_to_members(flight, now);
   const bool to_group = is_group_frame(flight.frame);
   for (const auto& port : ports_) {
     if (port->isolated || (!to_group && port.get() == flight.from)) continue;
@@ -368,9 +368,7 @@ void Switch::copy_to(SwitchPort& port, const FrameInFlight& flight, transport::T
 void Switch::hand_on(FrameInFlight& flight, Direction passed, transport::Time now) {
   SwitchPort& to = *flight.to;
   if (passed == Direction::transmit) {
-    if (flight.to == flight.from && goes_to_many(flight.frame))
-      return flight.frame.link_layer == wire::LinkLayer::infiniband ? copy_to_members(flight, now)
-                                                                    : flood(flight, now);
+    if (flight.to == flight.from && goes_to_many(flight.frame)) return flood(flight, now);
     if (to.trunk != nullptr) return put_on_trunk(flight, to, Onward::through_link, now);
     if (to.is_impaired(Direction::receive)) return to.link->channel(Direction::receive).enter(flight, now);
   }

@@ -117,11 +117,7 @@ class Switch final : public Uplink, private Forwarder {
   };
 
   void forward(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin, transport::Time now);
-  static bool is_to_lid_of_group(const wire::Frame& packet);
-  void forward_by_lid(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
-                      transport::Time now);
-  void drop_at_sender(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
-                      std::string_view remarks) const;
+  SwitchPort* port_by_lid(const SwitchPort& from, const wire::Frame& packet, std::string_view& obstacle);
   void enter_from_outside(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
                           transport::Time now);
   void forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,

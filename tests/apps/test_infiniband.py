@@ -16,6 +16,22 @@ link_layer = "infiniband"
 OPENSM = shutil.which("opensm", path="/usr/sbin:/usr/bin")
 
 
+def start_manager(on):
+    """Starts opensm at the first device of `on` and waits until it has brought the devices up; returns it. Its files are where
+    it may write; without them it knows nothing of sweeps before."""
+    guid = on.run_on_urnic("ibstat", "-p", "urnic0").split()[0]
+    logs = on.directory
+    manager = on.start_on_urnic("env", f"OSM_TMP_DIR={logs}", f"OSM_CACHE_DIR={logs}", OPENSM, "-g", guid, "-f",
+                                str(logs / "opensm.log"))
+    for device in fabric.DEVICES:
+        fabric.wait_until(lambda: "State: Active" in on.run_on_urnic("ibstat", device), f"{device} to be active")
+    return manager
+
+
+def lid_of(on, device):
+    return int(re.search(r"Base lid: (\d+)", on.run_on_urnic("ibstat", device)).group(1))
+
+
 class BeforeTheSweep(unittest.TestCase):
     def setUp(self):
         self.fabric = self.enterContext(fabric.Fabric())
@@ -46,19 +62,13 @@ class AfterTheSweep(unittest.TestCase):
     def setUp(self):
         self.fabric = self.enterContext(fabric.Fabric())
         self.fabric.up(CONFIGURATION)
-        guid = self.fabric.run_on_urnic("ibstat", "-p", "urnic0").split()[0]
-        # Its files are where it may write; without them it knows nothing of sweeps before.
-        logs = self.fabric.directory
-        self.manager = self.fabric.start_on_urnic("env", f"OSM_TMP_DIR={logs}", f"OSM_CACHE_DIR={logs}", OPENSM, "-g", guid,
-                                                  "-f", str(logs / "opensm.log"))
-        for device in fabric.DEVICES:
-            fabric.wait_until(lambda: "State: Active" in self.show("ibstat", device), f"{device} to be active")
+        self.manager = start_manager(self.fabric)
 
     def show(self, *command):
         return self.fabric.run_on_urnic(*command)
 
     def lid(self, device):
-        return int(re.search(r"Base lid: (\d+)", self.show("ibstat", device)).group(1))
+        return lid_of(self.fabric, device)
 
     def test_the_manager_has_given_out_lids(self):
         lids = {self.lid(device) for device in fabric.DEVICES}

@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 import fabric
-from test_infiniband import CONFIGURATION, OPENSM
+from test_infiniband import CONFIGURATION, OPENSM, lid_of, start_manager
 from test_pingpong import pingpong
 from test_rdmacm import RdmaCmPair
 
@@ -38,15 +38,7 @@ class OnSubnet(unittest.TestCase):
     def setUpClass(cls):
         cls.fabric = cls.enterClassContext(fabric.Fabric())
         cls.fabric.up(CONFIGURATION)
-        guid = cls.fabric.run_on_urnic("ibstat", "-p", "urnic0").split()[0]
-        logs = cls.fabric.directory
-        cls.fabric.start_on_urnic("env", f"OSM_TMP_DIR={logs}", f"OSM_CACHE_DIR={logs}", OPENSM, "-g", guid, "-f",
-                                  str(logs / "opensm.log"))
-        for device in fabric.DEVICES:
-            fabric.wait_until(lambda: "State: Active" in cls.fabric.run_on_urnic("ibstat", device), f"{device} to be active")
-
-    def lid(self, device):
-        return int(self.fabric.run_on_urnic("ibstat", device).split("Base lid: ")[1].split()[0])
+        start_manager(cls.fabric)
 
 
 class Data(OnSubnet):
@@ -90,7 +82,7 @@ class Data(OnSubnet):
     @unittest.skipUnless(shutil.which("tshark"), "tshark is not installed: tools/install-packages test")
     def test_wireshark_reads_the_packets(self):
         """Every packet is one of InfiniBand, between the two LIDs, whether the file is classic or not."""
-        lids = {self.lid(device) for device in fabric.DEVICES}
+        lids = {lid_of(self.fabric, device) for device in fabric.DEVICES}
         for name in ("data.pcapng", "data.pcap"):
             with self.subTest(name):
                 path = self.fabric.directory / name

@@ -1,5 +1,6 @@
-// Any bytes as a frame, and as a received datagram: parsing reads nothing behind them. A frame that is
-// accepted, or refused only for its opcode, means the same after it is encoded again.
+// Any bytes as an Ethernet frame, as a packet of InfiniBand, and as a received datagram: parsing reads
+// nothing behind them. A frame that is accepted, or refused only for its opcode, means the same after it is
+// encoded again.
 //
 // Checksums would stop nearly every changed frame, so a refused frame is repaired once per checksum that
 // refused it and parsed again.
@@ -11,9 +12,11 @@
 #include <vector>
 
 #include "tests/fuzz/require.hpp"
+#include "wire/byte_order.hpp"
 #include "wire/datagram_frame.hpp"
 #include "wire/frame.hpp"
 #include "wire/icrc.hpp"
+#include "wire/infiniband/local_route_header.hpp"
 #include "wire/internet_checksum.hpp"
 #include "wire/network_codec.hpp"
 
@@ -22,6 +25,7 @@ namespace {
 using urnic::fuzz::require;
 using urnic::wire::Frame;
 using urnic::wire::FrameStorage;
+using urnic::wire::LinkLayer;
 using urnic::wire::ParsedFrame;
 using urnic::wire::ParseError;
 
@@ -41,16 +45,19 @@ void remove_udp_checksum(std::span<std::byte> frame, const ParsedFrame& parsed) 
   std::memset(frame.data() + udp + urnic::wire::kUdpBytes - 2, 0, 2);
 }
 
-void repair_icrc(std::span<std::byte> frame, const ParsedFrame& parsed) {
+void repair_icrc(std::span<std::byte> frame, const ParsedFrame& parsed, LinkLayer link_layer) {
   const auto headers = static_cast<std::size_t>(parsed.payload.data() - frame.data());
-  const auto pad = frame.subspan(headers + parsed.payload.size(), parsed.transport.bth.pad);
-  const std::uint32_t crc = urnic::wire::icrc(frame.first(headers), parsed.payload, pad);
-  std::byte* const trailer = pad.data() + pad.size();
-  for (int at = 0; at < 4; ++at) trailer[at] = static_cast<std::byte>(crc >> (8 * at));
+  const auto trailer =
+      frame.subspan(headers + parsed.payload.size(), parsed.transport.bth.pad + urnic::wire::kIcrcBytes);
+  urnic::wire::pay_icrc({.headers = frame.first(headers),
+                         .payload = parsed.payload,
+                         .trailer = trailer,
+                         .owed_icrc = trailer.data() + parsed.transport.bth.pad,
+                         .link_layer = link_layer});
 }
 
 // Repairs what `error` complains of; false if it cannot be repaired.
-bool repair(ParseError error, std::span<std::byte> frame, const ParsedFrame& parsed) {
+bool repair(ParseError error, std::span<std::byte> frame, const ParsedFrame& parsed, LinkLayer link_layer) {
   switch (error) {
     case ParseError::bad_ip_checksum:
       repair_ipv4_checksum(frame);
@@ -59,7 +66,7 @@ bool repair(ParseError error, std::span<std::byte> frame, const ParsedFrame& par
       remove_udp_checksum(frame, parsed);
       return true;
     case ParseError::bad_icrc:
-      repair_icrc(frame, parsed);
+      repair_icrc(frame, parsed, link_layer);
       return true;
     default:
       return false;
@@ -98,12 +105,13 @@ void check_round_trip(const ParsedFrame& parsed, ParseError verdict) {
   check_same_meaning(parsed, pieces);
   const std::vector<std::byte> joined = join(again);
   ParsedFrame whole;
-  require(urnic::wire::parse(std::span(joined), whole) == verdict, "encoded frame is judged otherwise");
+  const Frame one_piece{.headers = joined, .payload = {}, .trailer = {}, .link_layer = again.link_layer};
+  require(urnic::wire::parse(one_piece, whole) == verdict, "encoded frame is judged otherwise");
   check_same_meaning(parsed, whole);
 }
 
 // The same bytes in three pieces, divided as the input says: refused or not, nothing is read outside of them.
-void parse_in_pieces(std::span<const std::byte> bytes) {
+void parse_in_pieces(std::span<const std::byte> bytes, LinkLayer link_layer) {
   if (bytes.size() < 2) return;
   const std::size_t first = std::to_integer<std::size_t>(bytes[0]) % bytes.size();
   const std::size_t second = std::to_integer<std::size_t>(bytes[1]) % (bytes.size() - first);
@@ -112,8 +120,8 @@ void parse_in_pieces(std::span<const std::byte> bytes) {
   const auto middle = bytes.subspan(first, bytes.size() - first - second);
   const std::vector<std::byte> payload(middle.begin(), middle.end());
   ParsedFrame parsed;
-  static_cast<void>(
-      urnic::wire::parse(Frame{.headers = headers, .payload = payload, .trailer = trailer}, parsed));
+  static_cast<void>(urnic::wire::parse(
+      Frame{.headers = headers, .payload = payload, .trailer = trailer, .link_layer = link_layer}, parsed));
 }
 
 // The same bytes as a datagram that a UDP socket has received: its frame is refused, or has the datagram as
@@ -136,24 +144,37 @@ void receive_datagram(std::span<const std::byte> bytes, std::uint8_t first_of_ad
           "the frame of a datagram is refused for its network headers");
 }
 
+void check_frame(std::vector<std::byte> frame, LinkLayer link_layer) {
+  parse_in_pieces(frame, link_layer);
+  constexpr int kAttempts = 4;  // as given, then once for each of three checksums
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    ParsedFrame parsed;
+    const ParseError error = urnic::wire::parse(
+        Frame{.headers = frame, .payload = {}, .trailer = {}, .link_layer = link_layer}, parsed);
+    if (error == ParseError::none || error == ParseError::unknown_opcode)
+      return check_round_trip(parsed, error);
+    if (!repair(error, frame, parsed, link_layer)) return;
+  }
+  require(false, "a repaired frame is still refused for its checksum");
+}
+
+// The length that an LRH must have would stop nearly every packet.
+void repair_length(std::span<std::byte> packet) {
+  constexpr std::size_t kWordsAt = 4;
+  if (packet.size() < urnic::wire::infiniband::kLocalRouteBytes) return;
+  urnic::wire::store_be16(packet.data() + kWordsAt, static_cast<std::uint16_t>(packet.size() / 4));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   std::vector<std::byte> frame(bytes.begin(), bytes.end());
-  parse_in_pieces(frame);
   receive_datagram(bytes, 0xFF);
   receive_datagram(bytes, 0xFD);
-  constexpr int kAttempts = 4;  // as given, then once for each of three checksums
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    ParsedFrame parsed;
-    const ParseError error = urnic::wire::parse(std::span<const std::byte>(frame), parsed);
-    if (error == ParseError::none || error == ParseError::unknown_opcode) {
-      check_round_trip(parsed, error);
-      return 0;
-    }
-    if (!repair(error, frame, parsed)) return 0;
-  }
-  require(false, "a repaired frame is still refused for its checksum");
+  check_frame(frame, LinkLayer::ethernet);
+  check_frame(frame, LinkLayer::infiniband);
+  repair_length(frame);
+  check_frame(frame, LinkLayer::infiniband);
   return 0;
 }

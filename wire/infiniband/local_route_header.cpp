@@ -12,7 +12,7 @@ constexpr std::uint16_t kWordsMask = 0x7FF;
 void encode(const LocalRouteHeader& header, std::byte* to) {
   to[0] = static_cast<std::byte>(header.virtual_lane << 4 | (header.version & 0xF));
   to[1] = static_cast<std::byte>(header.service_level << 4 | static_cast<std::uint8_t>(header.next));
-  store_be16(to + 2, header.destination.value);
+  store_be16(to + kDestinationLidOffset, header.destination.value);
   store_be16(to + 4, header.words & kWordsMask);
   store_be16(to + 6, header.source.value);
 }
@@ -25,7 +25,7 @@ LocalRouteHeader decode_local_route(const std::byte* from) {
   header.version = lane & 0xF;
   header.service_level = level >> 4;
   header.next = static_cast<NextHeader>(level & 3);
-  header.destination = {load_be16(from + 2)};
+  header.destination = {load_be16(from + kDestinationLidOffset)};
   header.words = load_be16(from + 4) & kWordsMask;
   header.source = {load_be16(from + 6)};
   return header;

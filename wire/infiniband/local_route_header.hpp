@@ -9,6 +9,7 @@
 namespace urnic::wire::infiniband {
 
 inline constexpr std::size_t kLocalRouteBytes = 8;
+inline constexpr std::size_t kDestinationLidOffset = 2;
 
 // What follows the LRH.
 enum class NextHeader : std::uint8_t {

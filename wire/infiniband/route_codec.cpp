@@ -77,10 +77,6 @@ ParseError parse_route(std::span<const std::byte> headers, std::size_t packet_by
   return parse_global(headers.data() + kLocalRouteBytes, packet_bytes - kLocalRouteBytes, network);
 }
 
-Lid destination_of(std::span<const std::byte> headers) {
-  return headers.size() < kLocalRouteBytes ? kPermissiveLid : decode_local_route(headers.data()).destination;
-}
-
 std::optional<std::size_t> transport_offset(std::span<const std::byte> headers) {
   if (headers.size() < kLocalRouteBytes) return {};
   const NextHeader next = decode_local_route(headers.data()).next;

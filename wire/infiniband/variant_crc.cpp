@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "wire/byte_order.hpp"
+
 namespace urnic::wire::infiniband {
 namespace {
 
@@ -28,6 +30,10 @@ std::uint16_t variant_crc(std::span<const std::byte> bytes) {
   for (const std::byte byte : bytes)
     crc = crc >> 8 ^ kTable[(crc ^ std::to_integer<std::uint32_t>(byte)) & 0xFF];
   return static_cast<std::uint16_t>(~crc);
+}
+
+void store_variant_crc(std::span<const std::byte> bytes, std::byte* to) {
+  store_be16(to, __builtin_bswap16(variant_crc(bytes)));
 }
 
 }  // namespace urnic::wire::infiniband

@@ -12,5 +12,7 @@ inline constexpr std::size_t kVariantCrcBytes = 2;
 
 // Returns a host integer; on the wire its least significant byte comes first.
 std::uint16_t variant_crc(std::span<const std::byte> bytes);
+// Writes the VCRC of `bytes` to `to`, as it is on the wire.
+void store_variant_crc(std::span<const std::byte> bytes, std::byte* to);
 
 }  // namespace urnic::wire::infiniband

@@ -13,6 +13,7 @@
 #include "device_model/control/fabric/lan_groups.hpp"
 #include "device_model/control/fabric/lid_routing.hpp"
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/port_record.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/engine/data_path.hpp"
 #include "device_model/engine/device.hpp"
@@ -317,14 +318,20 @@ link::Neighbour Fabric::find(const ServedDevice& from, const wire::Gid& own, con
   if (gid == wire::Gid{}) return {};  // an empty entry of the table
   const std::uint16_t vlan = vlan_of(from, own);
   for (const auto& served : devices_) {
-    const auto& gids = served->settings.gids;
     // Ethernet frames do not reach an InfiniBand port, or leave one.
     const bool is_near = served->udp == nullptr && served->adapter.has_value() == from.adapter.has_value();
-    if (!is_near || std::find(gids.begin(), gids.end(), gid) == gids.end()) continue;
+    if (!is_near || !has_address(*served, gid)) continue;
     return vlan_of(*served, gid) == vlan ? link::Neighbour{State::known, served->settings.mac}
                                          : link::Neighbour{};
   }
   return from.adapter ? link::Neighbour{} : find_outside(vlan, gid);
+}
+
+// An InfiniBand port's GIDs are the manager's, beside the addresses that the configuration gives it.
+bool Fabric::has_address(const ServedDevice& served, const wire::Gid& gid) const {
+  const auto& gids = served.settings.gids;
+  return std::find(gids.begin(), gids.end(), gid) != gids.end() ||
+         (served.adapter && first_gid_of(subnet_->node(*served.adapter)) == gid);
 }
 
 std::optional<wire::MacAddress> Fabric::resolve(const wire::Gid& gid) const { return known(find(gid)); }

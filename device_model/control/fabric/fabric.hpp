@@ -124,6 +124,7 @@ class Fabric {
 
  private:
   EngineUnit& unit(const ServedDevice& served) const;
+  bool has_address(const ServedDevice& served, const wire::Gid& gid) const;
   void connect_engines();
   link::Neighbour find_outside(std::uint16_t vlan, const wire::Gid& gid) const;
   void addresses_changed();

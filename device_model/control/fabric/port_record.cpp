@@ -49,6 +49,10 @@ PortRecord infiniband_record(const subnet::Node& adapter) {
 
 }  // namespace
 
+wire::Gid first_gid_of(const subnet::Node& adapter) {
+  return gid_with(adapter.ports[1].info.subnet_prefix, adapter.guids[0]);
+}
+
 std::vector<wire::Gid> gids_of(const subnet::Node& adapter) {
   std::vector<wire::Gid> gids;
   for (const wire::mad::Guid guid : adapter.guids)

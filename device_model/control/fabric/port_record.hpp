@@ -33,6 +33,8 @@ struct PortRecord {
 
 // The GIDs of an adapter's port, by index; zeros: an empty place.
 std::vector<wire::Gid> gids_of(const subnet::Node& adapter);
+// The first of them, which every adapter has.
+wire::Gid first_gid_of(const subnet::Node& adapter);
 
 // While the engine of an Ethernet device runs, this waits for the end of its round.
 PortRecord port_record(Fabric& fabric, const ServedDevice& device);

@@ -33,7 +33,7 @@ std::size_t loopback_device(const Fabric& fabric, const SocketAddress& address) 
 
 // On InfiniBand an IP address stands for the port, as that of an IPoIB interface does; packets have its GID.
 wire::Gid on_wire(const Fabric& fabric, const ServedDevice& device, const wire::Gid& address) {
-  return device.adapter ? gids_of(fabric.subnet().node(*device.adapter)).front() : address;
+  return device.adapter ? first_gid_of(fabric.subnet().node(*device.adapter)) : address;
 }
 
 std::optional<LocalAddress> with_first_gid(const Fabric& fabric, ServedDevice& device, Family family) {
@@ -199,9 +199,8 @@ RouteAnswer find_route(const Fabric& fabric, const SocketAddress& source, const 
   if (!local) return {};
   if (is_multicast(destination)) return {Route{*local, source, destination.ip}, 0};
   const auto peer = find_local(fabric, destination);
-  const bool is_here = peer && local->device->adapter && peer->device->adapter;
   const wire::Gid gid = peer ? peer->gid : destination.ip;
-  if (!is_here && !fabric.resolve(*local->device, local->gid, gid)) return {};
+  if (!fabric.resolve(*local->device, local->gid, gid)) return {};
   return {Route{*local, source, gid}, 0};
 }
 

@@ -28,7 +28,7 @@ std::uint32_t path_mtu(const Fabric& fabric, const Id& id) {
 
 const subnet::Node* adapter_with(const Fabric& fabric, const wire::Gid& gid) {
   for (const subnet::Node& node : fabric.subnet().nodes())
-    if (!node.is_switch() && gids_of(node).front() == gid) return &node;
+    if (!node.is_switch() && first_gid_of(node) == gid) return &node;
   return nullptr;
 }
 

@@ -1,12 +1,6 @@
 #include "device_model/engine/device/port_egress.hpp"
 
-#include "wire/infiniband/route_codec.hpp"
-
 namespace urnic::engine {
-
-bool is_to_lid_of_group(const wire::Frame& packet) {
-  return wire::is_multicast(wire::infiniband::destination_of(packet.headers));
-}
 
 void PortEgress::transmit(const wire::Frame& frame, const link::PacketOrigin& origin, transport::Time now) {
   ++counters_.transmitted_packets;

@@ -9,6 +9,7 @@
 #include "device_model/link/port.hpp"
 #include "device_model/transport/time.hpp"
 #include "wire/frame.hpp"
+#include "wire/infiniband/route_codec.hpp"
 
 namespace urnic::engine {
 
@@ -38,11 +39,10 @@ class PortEgress final : public link::Port {
   std::size_t promised_ = 0;
 };
 
-bool is_to_lid_of_group(const wire::Frame& packet);
 // The frame's destination is a group address: on Ethernet the lowest bit of its first byte is set (IEEE 802).
 inline bool is_to_group(const wire::Frame& frame) {
   if (frame.link_layer == wire::LinkLayer::infiniband) [[unlikely]]
-    return is_to_lid_of_group(frame);
+    return wire::infiniband::is_to_group(frame.headers);
   return !frame.headers.empty() && (frame.headers[0] & std::byte{1}) != std::byte{0};
 }
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "tests/unit/wire/infiniband_link.hpp"
 #include "tests/unit/wire/sample_frames.hpp"
 #include "wire/byte_order.hpp"
-#include "wire/infiniband/packet.hpp"
 #include "wire/mad/smp.hpp"
 
 namespace urnic::analysis::test {
@@ -30,10 +30,7 @@ inline wire::NetworkHeaders infiniband_network(bool with_grh = false) {
 inline wire::test::Bytes on_link(const wire::NetworkHeaders& network, const wire::TransportHeaders& transport,
                                  std::span<const std::byte> payload) {
   wire::FrameStorage storage;
-  wire::test::Bytes room(wire::infiniband::kMaxPacketBytes);
-  const auto packet =
-      wire::infiniband::copy_to_link(wire::encode(network, transport, payload, storage), room.data());
-  return {packet.begin(), packet.end()};
+  return wire::infiniband::test::on_link(wire::encode(network, transport, payload, storage));
 }
 
 inline wire::test::Bytes on_link(const wire::NetworkHeaders& network, const wire::TransportHeaders& transport,

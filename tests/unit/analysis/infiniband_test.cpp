@@ -46,12 +46,7 @@ Bytes send_of(std::size_t payload, bool with_grh = false) {
                  payload);
 }
 
-// With the VCRC that belongs to it.
-Bytes with_variant_crc(const Bytes& packet) {
-  Bytes room(packet.size());
-  static_cast<void>(wire::infiniband::copy_to_link(wire::infiniband::frame_of(packet), room.data()));
-  return room;
-}
+using wire::infiniband::test::with_variant_crc;
 
 BOOST_AUTO_TEST_SUITE(infiniband)
 

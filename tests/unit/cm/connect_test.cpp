@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(request_reply_and_ready_establish_it) {
   expect_nothing_left(wire, ids);
 }
 
-// IBTA 12.6.7.14: a path within the subnet has the LIDs of both ports, and the passive side goes back by
+// IBTA 12.6.7: a path within the subnet has the LIDs of both ports, and the passive side goes back by
 // them.
 BOOST_AUTO_TEST_CASE(a_path_within_a_subnet_has_lids) {
   FakeWire wire;

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "tests/unit/wire/infiniband_link.hpp"
 #include "wire/frame_template.hpp"
 #include "wire/infiniband/invariant_crc.hpp"
-#include "wire/infiniband/packet.hpp"
 
 namespace urnic::wire::infiniband::test {
 namespace {
@@ -42,12 +42,6 @@ NetworkHeaders way(bool global) {
   return network;
 }
 
-Bytes on_link(const Frame& frame) {
-  Bytes room(kMaxPacketBytes);
-  const auto packet = copy_to_link(frame, room.data());
-  return {packet.begin(), packet.end()};
-}
-
 TransportHeaders some_send() {
   TransportHeaders transport;
   transport.bth.opcode = Opcode(Service::rc, Operation::send_only);
@@ -74,9 +68,6 @@ bool is_refused(const Bytes& bytes) {
   ParsedFrame parsed;
   return parse_of(bytes, parsed) != ParseError::none;
 }
-
-// The packet with the VCRC that belongs to it.
-Bytes with_variant_crc(Bytes bytes) { return on_link(frame_of(bytes)); }
 
 }  // namespace
 

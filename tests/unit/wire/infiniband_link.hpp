@@ -1,0 +1,41 @@
+// Packets as they are on a link of InfiniBand: a frame in one piece, and its VCRC.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "wire/byte_order.hpp"
+#include "wire/frame.hpp"
+#include "wire/infiniband/variant_crc.hpp"
+
+namespace urnic::wire::infiniband::test {
+
+// Makes an ICRC that is owed, too.
+inline std::vector<std::byte> on_link(const Frame& frame) {
+  std::vector<std::byte> packet(frame.size() + kVariantCrcBytes);
+  copy_whole(frame, packet.data());
+  store_variant_crc(std::span(packet).first(frame.size()), packet.data() + frame.size());
+  return packet;
+}
+
+inline bool has_right_variant_crc(std::span<const std::byte> packet) {
+  if (packet.size() < kVariantCrcBytes) return false;
+  const auto covered = packet.first(packet.size() - kVariantCrcBytes);
+  return load_be16(packet.data() + covered.size()) == __builtin_bswap16(variant_crc(covered));
+}
+
+// Without the VCRC. `packet` has at least kVariantCrcBytes.
+inline Frame frame_of(std::span<const std::byte> packet) {
+  return {.headers = packet.first(packet.size() - kVariantCrcBytes),
+          .payload = {},
+          .trailer = {},
+          .link_layer = LinkLayer::infiniband};
+}
+
+// The packet with the VCRC that belongs to it.
+inline std::vector<std::byte> with_variant_crc(std::span<const std::byte> packet) {
+  return on_link(frame_of(packet));
+}
+
+}  // namespace urnic::wire::infiniband::test
