@@ -42,6 +42,10 @@ class Network {
   // False: the datagram cannot leave: its directed route does not begin at this port.
   bool send(NodeIndex adapter, Datagram datagram);
 
+  // Hands an SMP to the agent of the node where it comes in, at once: for the built-in manager, which is a
+  // part of the fabric. The watcher is told as of any other. The SMP is the answer, if there is one.
+  Verdict ask_agent(PortPlace place, wire::mad::Smp& smp);
+
   // Whether a subnet manager runs at the adapter.
   void set_manager(NodeIndex adapter, bool is_manager);
 
@@ -57,7 +61,6 @@ class Network {
   void arrive(PortPlace place, const Datagram& datagram);
   void arrive_at_agent(PortPlace place, const Datagram& datagram);
   void hand_over(PortPlace place, const Datagram& datagram);
-  Verdict ask_agent(PortPlace place, wire::mad::Smp& smp);
   void tell_changes(const std::vector<wire::mad::PortInfo>& before);
 
   Nodes nodes_;
