@@ -26,6 +26,7 @@
 #include "device_model/control/netlink/netlink_server.hpp"
 #include "device_model/control/rdma_cm/rdma_cm_server.hpp"
 #include "device_model/control/stranger_lines.hpp"
+#include "device_model/control/subnet_manager/subnet_manager.hpp"
 #include "device_model/control/sysfs/counter_files.hpp"
 #include "device_model/control/sysfs/port_files.hpp"
 #include "device_model/control/sysfs/sysfs_tree.hpp"
@@ -69,6 +70,7 @@ struct DeviceProcess::Impl {
         gsi(loop, fabric),
         linger(loop, options.linger, [this] { end("no users left"); }),
         watch(fabric, disposal, {.end_at_once = options.end_at_once}),
+        manager(loop, fabric, configuration.subnet_manager, options.manager),
         umad(loop, fabric, gsi, disposal),
         rdma_cm(loop, fabric, gsi, disposal, directory.device_nodes() / "rdma_cm"),
         control(loop, fabric, disposal,
@@ -78,7 +80,7 @@ struct DeviceProcess::Impl {
         netlink_server(loop, disposal, fabric, control.contexts(), directory.netlink_socket(),
                        directory.sysfs()),
         faults(fabric),
-        admin({loop, disposal, fabric, network.place, control, sysfs, rdma_cm, faults, watch,
+        admin({loop, disposal, fabric, network.place, control, sysfs, rdma_cm, faults, manager, watch,
                [this] { return netlink_server.opened(); }, [this] { look_at_use(); },
                [this] { linger.stay(); }, configuration.source, [this] { return linger.is_running(); },
                [this](memory::Descriptor socket) {
@@ -103,6 +105,8 @@ struct DeviceProcess::Impl {
         serve_management(*device, directory, *number);
       show_message_counters(counters, *device, rdma_cm.rdma_cm().connections());
     }
+    if (options.manager != nullptr) std::filesystem::create_directory(directory.opensm());
+    manager.start();
   }
 
   void serve_management(ServedDevice& device, const OwnedRunDirectory& directory, std::uint32_t number) {
@@ -115,6 +119,7 @@ struct DeviceProcess::Impl {
     fabric.subnet().on_change([this](subnet::NodeIndex adapter) {
       for (const auto& device : fabric.devices())
         if (device->adapter == adapter) show_managed(*device);
+      manager.look();
     });
   }
 
@@ -185,6 +190,7 @@ struct DeviceProcess::Impl {
     }
     Fabric& fabric;
   } engines_end{fabric};
+  SubnetManager manager;
   UmadServer umad;
   rdma_cm::RdmaCmServer rdma_cm;
   ControlServer control;

@@ -19,6 +19,7 @@
 namespace urnic::control {
 
 class CopierParent;
+class ProgramParent;
 
 struct DeviceProcessOptions {
   std::optional<std::chrono::milliseconds> linger;  // see linger.hpp
@@ -27,6 +28,8 @@ struct DeviceProcessOptions {
   // Makes copiers for memory that may not answer; outlives the device process's objects. Null: such memory is
   // accessed like any other, and the engine waits for it.
   CopierParent* copiers = nullptr;
+  // Starts opensm, where the configuration's manager is that; outlives the device process's objects.
+  ProgramParent* manager = nullptr;
   // See engine_watch.hpp.
   std::function<void(const std::string& reason)> end_at_once = {};
 };

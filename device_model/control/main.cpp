@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "command_line/command_line.hpp"
+#include "device_model/abi/run_directory_layout.hpp"
 #include "device_model/control/confinement/confinement.hpp"
 #include "device_model/control/device_process.hpp"
 #include "device_model/control/fabric/configuration.hpp"
@@ -32,6 +33,8 @@
 #include "device_model/control/objects/copier_parent.hpp"
 #include "device_model/control/owned_run_directory.hpp"
 #include "device_model/control/service_manager.hpp"
+#include "device_model/control/subnet_manager/opensm.hpp"
+#include "device_model/control/subnet_manager/program_parent.hpp"
 #include "device_model/engine/loop/short_slice.hpp"
 #include "trust/default_directory.hpp"
 
@@ -47,6 +50,7 @@ struct Options {
   bool network = false;
   bool outside = false;
   bool interfaces = false;
+  bool infiniband = false;
   int ready_descriptor = -1;
   unsigned linger_ms = 0;
   bool foreground = false;
@@ -142,7 +146,8 @@ Configuration configuration_of(const Options& options) {
     throw std::runtime_error(
         "--network and --interfaces: the interfaces are in one network namespace, so give one");
   const Face face = find_value<Face>(kFaceNames, options.face).value_or(Face::urnic);
-  Configuration configuration = !options.udp.empty()            ? udp_configuration(options.udp, face)
+  Configuration configuration = options.infiniband              ? infiniband_configuration()
+                                : !options.udp.empty()          ? udp_configuration(options.udp, face)
                                 : options.configuration.empty() ? default_configuration(face)
                                                                 : load_configuration(options.configuration);
   if (options.network) configuration.interfaces = Interfaces::own_network;
@@ -162,10 +167,30 @@ std::unique_ptr<urnic::link::FrameCarrier> open_privileged(const Configuration& 
   return open_carrier(configuration.lan->carrier);
 }
 
+// The kernel stand-in of this installation, beside this program.
+std::filesystem::path kernel_stand_in() {
+  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const auto way = std::filesystem::path(URNIC_PLUGINDIR).lexically_relative(URNIC_LIBEXECDIR);
+  return (here / way / "liburnic-kernel.so").lexically_normal();
+}
+
+// Puts who manages the InfiniBand fabric into the configuration. Null: it is no program. Forks.
+std::unique_ptr<ProgramParent> prepare_manager(Configuration& configuration,
+                                               const std::string& run_directory) {
+  if (configuration.subnet_manager == ManagerChoice::none) return nullptr;
+  const char* const search_path = std::getenv("PATH");
+  const auto opensm = find_opensm(search_path != nullptr ? search_path : "");
+  configuration.subnet_manager = resolve_manager(configuration.subnet_manager, opensm);
+  if (configuration.subnet_manager != ManagerChoice::opensm) return nullptr;
+  const auto folder = std::filesystem::path(run_directory) / urnic::abi::kOpensmFolder;
+  return ProgramParent::fork(opensm_start(*opensm, folder, kernel_stand_in(), configuration));
+}
+
 // What the process is made of.
 struct Beginning {
   Configuration configuration;
   OpenedBefore opened;
+  std::unique_ptr<ProgramParent> manager;  // null: it is no program
   std::string not_dropped;
 };
 
@@ -180,6 +205,7 @@ struct Beginning {
     if (options.linger_ms != 0) process_options.linger = std::chrono::milliseconds(options.linger_ms);
     process_options.refuse_own_process = true;
     process_options.copiers = &copiers;
+    process_options.manager = beginning.manager.get();
     process_options.end_at_once = [&](const std::string& reason) {
       log::critical("ends at once: {}", reason);
       directory->keep_log();
@@ -197,6 +223,7 @@ struct Beginning {
     process.run();
     waiting = process.take_waiting();
   }
+  beginning.manager.reset();  // its files are in the directory
   if (has_logged_a_problem()) directory->keep_log();
   spdlog::shutdown();
   directory.reset();
@@ -228,6 +255,10 @@ int main(int argc, char** argv) {
   app.add_flag("--outside", options.outside,
                "A way from that namespace to the networks of this host, by slirp4netns");
   app.add_flag("--interfaces", options.interfaces, "The same in this process's network namespace");
+  app.add_flag("--infiniband", options.infiniband,
+               "Two InfiniBand devices and a subnet manager, see docs/infiniband.md");
+  for (const char* const other : {"--config", "--udp", "--face", "--network", "--interfaces"})
+    app.option("--infiniband").excludes(app.option(other));
   app.add_option(
       "--ready-fd", options.ready_descriptor,
       "Descriptor that gets a line: 'ready' once programs can connect, 'in use' if another device process "
@@ -248,11 +279,13 @@ int main(int argc, char** argv) {
     if (options.run_directory.empty()) options.run_directory = urnic::trust::chosen_run_directory().string();
     make_absolute(options.run_directory);
     make_absolute(options.configuration);
-    Beginning beginning{.configuration = configuration_of(options), .opened = {}, .not_dropped = ""};
+    Beginning beginning{
+        .configuration = configuration_of(options), .opened = {}, .manager = nullptr, .not_dropped = ""};
     beginning.opened.network = open_host_network(beginning.configuration);
     beginning.opened.lan = open_privileged(beginning.configuration);
     beginning.not_dropped = drop_powers(options.debuggable);
     const auto copiers = CopierParent::start();
+    beginning.manager = prepare_manager(beginning.configuration, options.run_directory);
     serve(options, std::move(beginning), *copiers);
   } catch (const RunDirectoryInUse& error) {
     // Of commands that begin at the same time one starts the device process, and the others join it.

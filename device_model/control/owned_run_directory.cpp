@@ -26,9 +26,9 @@ namespace fs = std::filesystem;
 constexpr char kOlderLog[] = "urnicd.1.log";  // the older part of a long log
 
 bool is_ours(const std::string& name) {
-  static constexpr const char* kNames[] = {abi::kPidFile,      abi::kLogFile,     kOlderLog,
-                                           abi::kSysfs,        abi::kAdminSocket, abi::kDeviceNodes,
-                                           abi::kNetlinkSocket};
+  static constexpr const char* kNames[] = {abi::kPidFile,       abi::kLogFile,     kOlderLog,
+                                           abi::kSysfs,         abi::kAdminSocket, abi::kDeviceNodes,
+                                           abi::kNetlinkSocket, abi::kOpensmFolder};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
@@ -200,6 +200,7 @@ void OwnedRunDirectory::remove_contents(bool log_too) const {
   if (!log_too) return;
   fs::remove(log_file());
   fs::remove(path_ / kOlderLog);
+  fs::remove_all(opensm());
 }
 
 fs::path OwnedRunDirectory::log_file() const { return path_ / abi::kLogFile; }
@@ -207,5 +208,6 @@ fs::path OwnedRunDirectory::admin_socket() const { return path_ / abi::kAdminSoc
 fs::path OwnedRunDirectory::device_nodes() const { return path_ / abi::kDeviceNodes; }
 fs::path OwnedRunDirectory::netlink_socket() const { return path_ / abi::kNetlinkSocket; }
 fs::path OwnedRunDirectory::sysfs() const { return path_ / abi::kSysfs; }
+fs::path OwnedRunDirectory::opensm() const { return path_ / abi::kOpensmFolder; }
 
 }  // namespace urnic::control

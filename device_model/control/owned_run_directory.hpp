@@ -38,6 +38,7 @@ class OwnedRunDirectory {
   std::filesystem::path netlink_socket() const;
   std::filesystem::path device_nodes() const;  // a directory, already there
   std::filesystem::path sysfs() const;         // not there yet
+  std::filesystem::path opensm() const;        // a directory, not there yet; it stays with the log
 
   void keep_log() { keep_log_ = true; }
 

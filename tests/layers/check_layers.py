@@ -30,12 +30,13 @@ ENGINE_ROOMS = {f"device_model/engine/{room}" for room in (
 BELOW_CONTROL = {"trust", "device_model/link/udp", "device_model/link/neighbours", "device_model/link/membership",
                  "device_model/link/frames", "wire/mad",
                  "device_model/settings", "device_model/fault", "device_model/capture", "device_model/engine", "device_model/subnet",
+                 "device_model/subnet/manager",
                  *ENGINE_ROOMS, *ENGINE}
 CONTROL = "device_model/control"
-LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, MLX5, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, NETWORK, ADMIN = (
+LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, MLX5, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, NETWORK, ADMIN, SUBNET_MANAGER = (
     f"{CONTROL}/{room}" for room in (
         "log", "loop", "confinement", "fabric", "objects", "uverbs", "mlx5", "sysfs", "gsi", "umad", "rdma_cm",
-        "netlink", "network", "admin"))
+        "netlink", "network", "admin", "subnet_manager"))
 # What `urnic script` needs.
 SCRIPTS = {"script", *(f"script/{room}" for room in ("language", "packets", "run", "report", "virtual_host", "live_host"))}
 
@@ -52,6 +53,7 @@ MAY_KNOW = {
     **TRANSPORT,
     "device_model/cm": {"wire/mad", *TRANSPORT_FOR_ALL},
     "device_model/subnet": {"wire", "wire/mad"},
+    "device_model/subnet/manager": {"device_model/subnet", "wire", "wire/mad"},
     "device_model/memory": TRANSPORT_FOR_ALL,
     "device_model/settings": {"terminal"},
     "device_model/link": TRANSPORT_FOR_ALL,
@@ -92,8 +94,9 @@ MAY_KNOW = {
     RDMA_CM: {LOG, LOOP, FABRIC, GSI, "device_model/cm", "wire/mad", *BELOW_CONTROL},
     NETLINK: {LOG, LOOP, FABRIC, OBJECTS, SYSFS, *BELOW_CONTROL},
     NETWORK: {LOG, LOOP, FABRIC, *BELOW_CONTROL},
-    ADMIN: {"json", LOG, LOOP, FABRIC, NETWORK, OBJECTS, UVERBS, SYSFS, RDMA_CM, *BELOW_CONTROL},
-    CONTROL: {LOG, LOOP, CONFINEMENT, FABRIC, NETWORK, OBJECTS, UVERBS, MLX5, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, ADMIN, "command_line", *BELOW_CONTROL},
+    SUBNET_MANAGER: {LOG, LOOP, CONFINEMENT, FABRIC, *BELOW_CONTROL},
+    ADMIN: {"json", LOG, LOOP, FABRIC, NETWORK, SUBNET_MANAGER, OBJECTS, UVERBS, SYSFS, RDMA_CM, *BELOW_CONTROL},
+    CONTROL: {LOG, LOOP, CONFINEMENT, FABRIC, NETWORK, SUBNET_MANAGER, OBJECTS, UVERBS, MLX5, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, ADMIN, "command_line", *BELOW_CONTROL},
     "provider": {"provider/freestanding", "device_model/abi", "trust"},
     # Its other folders are one: an object's fast path belongs to the object.
     "provider/freestanding": set(),

@@ -4,6 +4,7 @@
 
 #include "tools/urnic/commands.hpp"
 #include "tools/urnic/face_option.hpp"
+#include "tools/urnic/infiniband_option.hpp"
 #include "tools/urnic/named_run_directory.hpp"
 #include "tools/urnic/program_run.hpp"
 #include "tools/urnic/udp_option.hpp"
@@ -24,6 +25,7 @@ void add_run(Command& urnic) {
   add_udp_option(command, options->udp);
   add_face_option(command, options->face);
   add_network_options(command, options->network);
+  add_infiniband_option(command, options->infiniband);
   add_name_option(command, options->name);
   command
       .add_option("--capture", options->capture.file,
@@ -53,7 +55,8 @@ void add_run(Command& urnic) {
       "devices from it: see urnic env --wrapper.\n"
       "Example: urnic run --capture pingpong.pcap -- ibv_rc_pingpong -d urnic0 -g 1\n"
       "Example: urnic run --udp 10.0.0.1 -- ib_write_bw -d urnic0 -x 0\n"
-      "Example: urnic run --face mlx5 -- ibv_devices");
+      "Example: urnic run --face mlx5 -- ibv_devices\n"
+      "Example: urnic run --infiniband -- ibstat");
   command.callback([options] { run_program(*options); });
 }
 

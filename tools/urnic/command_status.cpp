@@ -10,6 +10,7 @@
 #include "tools/urnic/lan_line.hpp"
 #include "tools/urnic/named_run_directory.hpp"
 #include "tools/urnic/progress.hpp"
+#include "tools/urnic/subnet_wait.hpp"
 
 namespace urnic::cli {
 
@@ -145,6 +146,7 @@ void status(const StatusOptions& options) {
   const nlohmann::json stuck = answer.at("engine").value("stuck", nlohmann::json::array());
   for (const auto& engine : stuck) fmt::print("STUCK: {}\n", plain(engine.at("what")));
   for (const auto& device : answer.at("devices")) print_device(device);
+  if (answer.contains("subnet")) fmt::print("{}\n", subnet_line(answer.at("subnet")));
   if (answer.contains("lan")) fmt::print("{}\n", lan_line(answer.at("lan")));
   if (!stuck.empty()) return;  // a stuck engine cannot say which contexts there are
   if (answer.at("contexts").empty()) fmt::print("no program uses a device\n");

@@ -10,9 +10,11 @@
 #include "tools/urnic/device_process_start.hpp"
 #include "tools/urnic/face_option.hpp"
 #include "tools/urnic/failure.hpp"
+#include "tools/urnic/infiniband_option.hpp"
 #include "tools/urnic/named_run_directory.hpp"
 #include "tools/urnic/network_option.hpp"
 #include "tools/urnic/progress.hpp"
+#include "tools/urnic/subnet_wait.hpp"
 #include "tools/urnic/udp_option.hpp"
 
 namespace urnic::cli {
@@ -28,6 +30,7 @@ struct UpOptions {
   std::string face;
   NetworkOptions network;
   bool interfaces = false;
+  bool infiniband = false;
 };
 
 void up(const UpOptions& options) {
@@ -40,10 +43,14 @@ void up(const UpOptions& options) {
                                                        .network = options.network.network,
                                                        .outside = options.network.outside,
                                                        .interfaces = options.interfaces,
+                                                       .infiniband = options.infiniband,
                                                        .face = options.face});
   const nlohmann::json now = client.ask({{"cmd", "status"}});
   fmt::print("{} in {} (pid {})\n", was_running ? "runs already" : "running", directory.string(),
              now.at("pid").get<long>());
+  if (const std::string problem = wait_for_active_ports(client, directory); !problem.empty())
+    throw Failure(problem);
+  if (options.infiniband) tell_of_built_in_manager(client);
 }
 
 // The connection ends with the process, when its sockets and files are gone.
@@ -80,6 +87,8 @@ void add_up(Command& urnic) {
   command.add_flag("--interfaces", options->interfaces,
                    "A network interface for each device beside this host's own; needs CAP_NET_ADMIN");
   command.option("--interfaces").excludes(command.option("--network"));
+  add_infiniband_option(command, options->infiniband);
+  command.option("--infiniband").excludes(command.option("--interfaces"));
   command.footer("Example: urnic up && urnic run -- ibv_devices; urnic down");
   command.callback([options] { up(*options); });
 }

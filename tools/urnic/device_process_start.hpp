@@ -19,6 +19,7 @@ struct StartOptions {
   bool network = false;                 // a network interface for each device, in a network of their own
   bool outside = false;                 // with a way from there to the networks of this host
   bool interfaces = false;              // the same, in this network
+  bool infiniband = false;              // two InfiniBand devices, and a subnet manager
   std::string face = {};  // of the devices that no configuration names; empty: it does not matter
 };
 

@@ -18,10 +18,12 @@ struct Devices {
   std::vector<std::string> udp;
   std::string face;
   std::string file;
+  bool infiniband = false;
 };
 
 std::string describe(const Devices& devices) {
   if (!devices.file.empty()) return "--config " + devices.file;
+  if (devices.infiniband) return "--infiniband";
   std::string words;
   for (const std::string& address : devices.udp) words += " --udp " + address;
   if (devices.face != kFaces[0]) words += " --face " + devices.face;
@@ -58,13 +60,15 @@ std::string what_differs(const StartOptions& options, const nlohmann::json& sour
   if (options.interfaces && !source.at("interfaces").get<bool>())
     return "without --interfaces, which this command has";
   const std::string wanted_file = options.configuration.string();
-  if (wanted_file.empty() && options.udp.empty() && options.face.empty()) return {};
-  const Devices wanted{options.udp, options.face.empty() ? kFaces[0] : options.face, wanted_file};
+  if (wanted_file.empty() && options.udp.empty() && options.face.empty() && !options.infiniband) return {};
+  const Devices wanted{options.udp, options.face.empty() ? kFaces[0] : options.face, wanted_file,
+                       options.infiniband};
   const Devices running{source.at("udp").get<std::vector<std::string>>(),
-                        source.at("face").get<std::string>(), source.at("config").get<std::string>()};
+                        source.at("face").get<std::string>(), source.at("config").get<std::string>(),
+                        source.at("infiniband").get<bool>()};
   if (wanted_file.empty() || running.file.empty()) {
     if (wanted_file.empty() && running.file.empty() && running.udp == wanted.udp &&
-        running.face == wanted.face)
+        running.face == wanted.face && running.infiniband == wanted.infiniband)
       return {};
     return fmt::format("with {}, and this command has {}", describe(running), describe(wanted));
   }

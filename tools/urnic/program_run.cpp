@@ -27,6 +27,7 @@
 #include "tools/urnic/preload_check.hpp"
 #include "tools/urnic/program_network.hpp"
 #include "tools/urnic/signals.hpp"
+#include "tools/urnic/subnet_wait.hpp"
 #include "tools/urnic/wireshark_window.hpp"
 
 namespace urnic::cli {
@@ -152,9 +153,13 @@ int run_to_its_end(const RunOptions& options) {
                            .udp = options.udp,
                            .network = options.network.network,
                            .outside = options.network.outside,
+                           .infiniband = options.infiniband,
                            .face = options.face};
   // Held until the command has ended: the device process stays while any lease is held.
   AdminClient lease = connect_or_start(installation, start);
+  if (const std::string problem = wait_for_active_ports(lease, directory); !problem.empty())
+    fmt::print(stderr, "urnic: {}\n", problem);
+  if (options.infiniband) tell_of_built_in_manager(lease);
   const SeenSoFar before = take_lease(lease);
   const ProgramNetwork network(lease);
   if (obstacle && !network.exists()) throw Failure(*obstacle, exit_not_executable);

@@ -15,6 +15,7 @@ struct RunOptions {
   std::string configuration;
   std::vector<std::string> udp;
   std::string face;  // empty: as the device process has them
+  bool infiniband = false;
   NetworkOptions network;
   CaptureRequest capture;
   bool wireshark = false;

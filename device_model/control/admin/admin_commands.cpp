@@ -14,6 +14,7 @@
 #include "device_model/control/admin/admin_server.hpp"
 #include "device_model/control/admin/engine_watch.hpp"
 #include "device_model/control/admin/lan_report.hpp"
+#include "device_model/control/admin/subnet_description.hpp"
 #include "device_model/control/admin/wire_description.hpp"
 #include "device_model/control/fabric/congestion_names.hpp"
 #include "device_model/control/fabric/engine_unit.hpp"
@@ -28,6 +29,7 @@
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
 #include "device_model/memory/mapped_memory.hpp"
+#include "device_model/subnet/network.hpp"
 #include "json/json.hpp"
 
 namespace urnic::control {
@@ -173,6 +175,7 @@ json AdminServer::handle(const json& request, AdminConnectionState& state) {
       {"queue_pairs", &AdminServer::queue_pairs},
       {"network", &AdminServer::network},
       {"station", &AdminServer::station},
+      {"subnet", &AdminServer::subnet},
   };
   refuse_hostile(request);
   const auto cmd = request.find("cmd");
@@ -182,7 +185,7 @@ json AdminServer::handle(const json& request, AdminConnectionState& state) {
   if (handler == kHandlers.end()) {
     throw std::runtime_error(
         "\"cmd\" must be one of status, counters, lease, keep, capture, down, fault, gid, link, make_way, "
-        "network, queue_pair, queue_pairs, set, source, station");
+        "network, queue_pair, queue_pairs, set, source, station, subnet");
   }
   // Most requests wait for an engine, which would keep this thread from its other work.
   if (const auto answer = surroundings_.watch.answer(request)) return *answer;
@@ -241,6 +244,8 @@ json AdminServer::status(const json&, AdminConnectionState&) {
               {"limits", describe_quotas(surroundings_.fabric.quotas())},
               {"captures", captures()},
               {"leases", leases()}};
+  if (!surroundings_.fabric.subnet().nodes().empty())
+    answer["subnet"] = describe_subnet(surroundings_.fabric, surroundings_.manager);
   if (surroundings_.fabric.lan() != nullptr) answer["lan"] = describe_lan(surroundings_.fabric);
   return answer;
 }
@@ -314,7 +319,8 @@ json AdminServer::source(const json&, AdminConnectionState&) {
           {"text", source.text},
           {"network", source.network},
           {"outside", source.outside},
-          {"interfaces", source.interfaces}};
+          {"interfaces", source.interfaces},
+          {"infiniband", source.infiniband}};
 }
 
 json AdminServer::make_way(const json& request, AdminConnectionState& state) {

@@ -21,6 +21,7 @@ class EngineWatch;
 class Fabric;
 struct NetworkNamespace;
 struct ServedDevice;
+class SubnetManager;
 class SysfsTree;
 namespace rdma_cm {
 class RdmaCmServer;
@@ -37,6 +38,7 @@ class AdminServer {
     const SysfsTree& sysfs;
     rdma_cm::RdmaCmServer& rdma_cm;
     ActiveFaults& faults;
+    const SubnetManager& manager;
     const EngineWatch& watch;
     std::function<std::uint64_t()> lookups;  // how often programs have looked for devices so far
     std::function<void()> changed;           // a lease has begun or ended
@@ -76,6 +78,8 @@ class AdminServer {
   nlohmann::json queue_pair(const nlohmann::json& request, AdminConnectionState& state);
   // network_command.cpp
   nlohmann::json network(const nlohmann::json& request, AdminConnectionState& state);
+  // subnet_command.cpp
+  nlohmann::json subnet(const nlohmann::json& request, AdminConnectionState& state);
   // station_command.cpp
   nlohmann::json station(const nlohmann::json& request, AdminConnectionState& state);
   // link_commands.cpp

@@ -169,6 +169,19 @@ void read_interfaces(const TableReader& root, Configuration& configuration) {
                 "not true without network = true: only a network of the programs' own needs a way outside");
 }
 
+// RoCE devices need no manager.
+void read_subnet_manager(const TableReader& root, Configuration& configuration) {
+  const auto choice = root.word("subnet_manager", kManagerNames);
+  if (!choice) return;
+  configuration.subnet_manager = static_cast<ManagerChoice>(*choice);
+  const bool is_needed =
+      std::any_of(configuration.devices.begin(), configuration.devices.end(),
+                  [](const DeviceSettings& device) { return device.link_layer == LinkLayer::infiniband; });
+  if (!is_needed && configuration.subnet_manager != ManagerChoice::none)
+    root.refuse("subnet_manager", *root.table().get("subnet_manager"),
+                "only \"none\" without a device that has link_layer = \"infiniband\"");
+}
+
 constexpr std::uint64_t kMebibyte = 1 << 20;
 
 // "memory_mib" and "memory_mib_per_program", "shared_memory_mib", and so for every resource.
@@ -229,6 +242,16 @@ Configuration udp_configuration(const std::vector<std::string>& devices, Face fa
   return configuration;
 }
 
+Configuration infiniband_configuration() {
+  constexpr const char* kText =
+      "subnet_manager = \"automatic\"\n"
+      "[[devices]]\nlink_layer = \"infiniband\"\n"
+      "[[devices]]\nlink_layer = \"infiniband\"\n";
+  Configuration configuration = parse_configuration(kText, "--infiniband");
+  configuration.source.infiniband = true;
+  return configuration;
+}
+
 Configuration load_configuration(const std::string& file) {
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;
@@ -252,13 +275,14 @@ Configuration parse_configuration(const std::string& text, const std::string& na
   Configuration configuration;
   const TableReader root(parsed, name, "");
   root.known_keys({"congestion", "device", "devices", "engine", "faults", "interfaces", "lan", "limits",
-                   "link", "logging", "network", "outside", "switch"});
+                   "link", "logging", "network", "outside", "subnet_manager", "switch"});
   read_devices(root, name, configuration);
   read_engine(root, name, configuration);
   read_congestion(root, name, configuration);
   read_lan(root, name, configuration);
   read_switch(root, name, configuration);
   read_interfaces(root, configuration);
+  read_subnet_manager(root, configuration);
   read_limits(root, name, configuration);
   read_logging(root, name, configuration);
   read_links(root, name, configuration);

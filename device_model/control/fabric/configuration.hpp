@@ -13,6 +13,7 @@
 #include "device_model/control/fabric/lan_settings.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/link_layer.hpp"
+#include "device_model/control/fabric/manager_choice.hpp"
 #include "device_model/control/fabric/pci_address.hpp"
 #include "device_model/control/fabric/private_memory.hpp"
 #include "device_model/control/fabric/quotas.hpp"
@@ -69,6 +70,7 @@ struct ConfigurationSource {
   bool network = false;          // --network, or as the file says
   bool outside = false;          // --outside, or as the file says
   bool interfaces = false;       // --interfaces, or as the file says
+  bool infiniband = false;       // --infiniband
 };
 
 struct Configuration {
@@ -79,7 +81,9 @@ struct Configuration {
   link::SharedBufferSettings switch_buffer;  // of each engine's switch
   Interfaces interfaces = Interfaces::none;
   bool leads_outside = false;  // of own_network: to the networks of this host
-  std::uint32_t engines = 1;   // threads among which the devices are divided
+  // Of the InfiniBand devices' fabric; `none` if there are no such devices.
+  ManagerChoice subnet_manager = ManagerChoice::none;
+  std::uint32_t engines = 1;  // threads among which the devices are divided
   wire::Icrc icrc = wire::Icrc::owed;
   bool maps_shared_memory = true;
   PrivateMemory private_memory = PrivateMemory::shared_when_it_pays;
@@ -96,6 +100,8 @@ Configuration default_configuration(Face face = Face::urnic);
 // A device on a UDP wire for each text, which is one address of this host, or several with commas between.
 // Throws ConfigurationError.
 Configuration udp_configuration(const std::vector<std::string>& devices, Face face = Face::urnic);
+// Two InfiniBand devices on one switch, and whatever subnet manager there is.
+Configuration infiniband_configuration();
 // `file` is a path. Throws ConfigurationError.
 Configuration load_configuration(const std::string& file);
 // `name` is the file's name in errors.

@@ -88,6 +88,7 @@ EngineUnit& Fabric::unit(const ServedDevice& served) const {
 }
 
 void Fabric::subnet_changed() {
+  if (subnet_watcher_) subnet_watcher_();
   if (lid_routing_ != nullptr) lid_routing_->follow();
 }
 

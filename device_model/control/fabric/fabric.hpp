@@ -76,6 +76,8 @@ class Fabric {
 
   // To be called when something has changed there: data goes by what is written now.
   void subnet_changed();
+  // Calls `watcher` each time before that. An empty one ends it.
+  void on_subnet_change(std::function<void()> watcher) { subnet_watcher_ = std::move(watcher); }
 
   // Memory that programs share is mapped, when it is registered.
   bool maps_shared_memory() const { return maps_shared_memory_; }
@@ -148,6 +150,7 @@ class Fabric {
   std::vector<std::unique_ptr<ServedDevice>> devices_;
   std::unique_ptr<subnet::Network> subnet_;
   std::unique_ptr<LidRouting> lid_routing_;  // null: there are no InfiniBand devices
+  std::function<void()> subnet_watcher_;
   std::vector<link::Neighbours*> neighbours_;
   Stations stations_{*this};
 };

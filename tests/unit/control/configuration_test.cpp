@@ -63,6 +63,29 @@ BOOST_AUTO_TEST_CASE(an_infiniband_device_has_its_guid_for_an_address) {
   check_error(device + "face = \"mlx5\"", "2", "link_layer", "ethernet");
 }
 
+BOOST_AUTO_TEST_CASE(a_subnet_manager) {
+  const std::string device = "[[devices]]\nlink_layer = \"infiniband\"\n";
+  const auto choice_of = [&](const std::string& text) {
+    return parse_configuration(text + device, "lab.toml").subnet_manager;
+  };
+  BOOST_TEST((choice_of("") == ManagerChoice::none));
+  BOOST_TEST((choice_of("subnet_manager = \"opensm\"\n") == ManagerChoice::opensm));
+  BOOST_TEST((choice_of("subnet_manager = \"built_in\"\n") == ManagerChoice::built_in));
+  BOOST_TEST((choice_of("subnet_manager = \"automatic\"\n") == ManagerChoice::automatic));
+  check_error("subnet_manager = \"ufm\"\n" + device, "1", "ufm", "opensm");
+  check_error("subnet_manager = \"opensm\"\n[[devices]]\n", "1", "opensm", "only \"none\" without a device");
+  BOOST_TEST(error_of("subnet_manager = \"none\"\n[[devices]]\n") == "no error");
+}
+
+BOOST_AUTO_TEST_CASE(infiniband_without_a_file) {
+  const Configuration configuration = infiniband_configuration();
+  BOOST_REQUIRE(configuration.devices.size() == 2u);
+  for (const DeviceSettings& device : configuration.devices)
+    BOOST_TEST((device.link_layer == LinkLayer::infiniband));
+  BOOST_TEST((configuration.subnet_manager == ManagerChoice::automatic));
+  BOOST_TEST(configuration.source.infiniband);
+}
+
 BOOST_AUTO_TEST_CASE(every_setting_is_taken) {
   const Configuration configuration = parse_configuration(R"(
     [device]

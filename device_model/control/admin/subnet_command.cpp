@@ -1,0 +1,50 @@
+// The admin socket's request for the InfiniBand fabric: "subnet".
+#include <array>
+#include <string_view>
+
+#include "device_model/control/admin/admin_server.hpp"
+#include "device_model/control/admin/subnet_description.hpp"
+#include "device_model/control/fabric/port_record.hpp"
+#include "device_model/subnet/manager/sweep.hpp"
+#include "device_model/subnet/network.hpp"
+#include "json/json.hpp"
+
+namespace urnic::control {
+namespace {
+
+using nlohmann::json;
+
+// In the order of SubnetManager::State.
+constexpr std::array<std::string_view, 4> kStateNames{"none", "starting", "running", "ended"};
+// By an ibv_port_state.
+constexpr std::array<std::string_view, 5> kPortStates{"unknown", "down", "initialize", "armed", "active"};
+
+json describe_port(Fabric& fabric, const ServedDevice& device) {
+  const PortRecord record = port_record(fabric, device);
+  const std::size_t state = record.state < kPortStates.size() ? record.state : 0;
+  return {{"device", device.settings.name},
+          {"state", kPortStates[state]},
+          {"lid", record.lid},
+          {"manager_lid", record.manager_lid}};
+}
+
+}  // namespace
+
+json describe_subnet(Fabric& fabric, const SubnetManager& manager) {
+  json ports = json::array();
+  for (const auto& device : fabric.devices())
+    if (device->adapter) ports.push_back(describe_port(fabric, *device));
+  return {{"manager", name(manager.choice())},
+          {"state", kStateNames[static_cast<std::size_t>(manager.state())]},
+          {"pid", manager.pid() != 0 ? json(manager.pid()) : json()},
+          {"problem", manager.problem().empty() ? json() : json(manager.problem())},
+          {"program_manages", subnet::has_managing_program(fabric.subnet())},
+          {"brought_up", manager.has_brought_up()},
+          {"ports", ports}};
+}
+
+json AdminServer::subnet(const json&, AdminConnectionState&) {
+  return {{"subnet", describe_subnet(surroundings_.fabric, surroundings_.manager)}};
+}
+
+}  // namespace urnic::control

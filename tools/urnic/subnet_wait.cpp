@@ -1,0 +1,87 @@
+#include "tools/urnic/subnet_wait.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <thread>
+
+#include "device_model/abi/run_directory_layout.hpp"
+#include "json/json.hpp"
+#include "tools/urnic/progress.hpp"
+
+namespace urnic::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+// opensm takes about a second.
+constexpr auto kPatience = 10s;
+
+nlohmann::json ask_subnet(AdminClient& client) { return client.ask({{"cmd", "subnet"}}).at("subnet"); }
+
+// Where to look when opensm does not do as it should.
+std::string log_of(const nlohmann::json& subnet, const std::filesystem::path& run_directory) {
+  const bool is_opensm = subnet.at("manager") == "opensm";
+  return (is_opensm ? run_directory / abi::kOpensmFolder / "opensm.log" : run_directory / abi::kLogFile)
+      .string();
+}
+
+std::string ports_that_wait(const nlohmann::json& subnet) {
+  std::string text;
+  for (const auto& port : subnet.at("ports")) {
+    if (port.at("state") == "active") continue;
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", port.at("device").get<std::string>(),
+                        port.at("state").get<std::string>());
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string wait_for_active_ports(AdminClient& client, const std::filesystem::path& run_directory) {
+  const Progress progress("waiting for the subnet manager");
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  for (;;) {
+    const nlohmann::json subnet = ask_subnet(client);
+    const auto state = subnet.at("state").get<std::string>();
+    if (state == "none" || subnet.at("brought_up").get<bool>()) return {};
+    if (state == "ended")
+      return fmt::format("opensm has ended, and these ports are not active: {} ({}): see {}",
+                         ports_that_wait(subnet), subnet.at("problem").get<std::string>(),
+                         log_of(subnet, run_directory));
+    if (std::chrono::steady_clock::now() > deadline)
+      return fmt::format("the subnet manager has not made these ports active within {} s: {}: see {}",
+                         kPatience.count(), ports_that_wait(subnet), log_of(subnet, run_directory));
+    std::this_thread::sleep_for(20ms);
+  }
+}
+
+void tell_of_built_in_manager(AdminClient& client) {
+  if (ask_subnet(client).at("manager") != "built_in") return;
+  fmt::print(
+      stderr,
+      "urnic: opensm is not installed, so the built-in subnet manager gives out LIDs and routes; nobody "
+      "answers queries of subnet administration (no path records, no multicast joins)\n");
+}
+
+std::string subnet_line(const nlohmann::json& subnet) {
+  const auto manager = subnet.at("manager").get<std::string>();
+  const auto state = subnet.at("state").get<std::string>();
+  std::size_t active = 0;
+  for (const auto& port : subnet.at("ports"))
+    if (port.at("state") == "active") ++active;
+  std::string who = "no subnet manager of its own";
+  if (manager == "opensm" && state == "running")
+    who = fmt::format("subnet manager opensm (pid {})", subnet.at("pid").get<long>());
+  else if (manager == "opensm" && state == "ended")
+    who = fmt::format("subnet manager opensm has ended: {}", subnet.at("problem").get<std::string>());
+  else if (manager == "opensm")
+    who = "subnet manager opensm is starting";
+  else if (manager == "built_in")
+    who = "subnet manager built in";
+  if (manager != "opensm" && subnet.at("program_manages").get<bool>())
+    who += ", a program manages the fabric";
+  return fmt::format("InfiniBand fabric: {}; {} of {} ports active", who, active, subnet.at("ports").size());
+}
+
+}  // namespace urnic::cli

@@ -1,0 +1,25 @@
+// The InfiniBand fabric of a device process, as its subnet manager brings it up.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "tools/urnic/admin_client.hpp"
+
+namespace urnic::cli {
+
+// Waits until the device process's subnet manager has made the ports active, for 10 s at most; returns at
+// once if it has none, or has done so before. Programs that begin earlier fail, because their ports have no
+// LIDs. Returns what is wrong and where to look if the manager has ended, or is not so far in that time;
+// empty: all is well. Throws Failure if the device process does not answer.
+std::string wait_for_active_ports(AdminClient& client, const std::filesystem::path& run_directory);
+
+// Says on stderr what the built-in manager cannot do, if that is the manager.
+void tell_of_built_in_manager(AdminClient& client);
+
+// One line: who manages the fabric, and how many ports are active. `subnet` is that of the device process's
+// status.
+std::string subnet_line(const nlohmann::json& subnet);
+
+}  // namespace urnic::cli
