@@ -97,8 +97,9 @@ class Keeper {
 
   void launch() {
     std::array<int, 2> ends{-1, -1};
-    if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return report_failure("pipe");
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) return report_failure("pipe");
     words_ = memory::Descriptor(ends[0]);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
     const memory::Descriptor said(ends[1]);
     const pid_t self = getpid();
     child_ = ::fork();
