@@ -11,7 +11,7 @@ import subprocess
 import unittest
 
 import fabric
-from test_infiniband import OPENSM
+from test_infiniband import OPENSM, start_manager
 
 # The pair of a test, in one program of `urnic run`.
 PAIR = "ibv_rc_pingpong -d urnic0 -n 100 -p {port} & sleep 0.5; ibv_rc_pingpong -d urnic1 -n 100 -p {port} 127.0.0.1 && wait $!"
@@ -148,11 +148,10 @@ class BuiltIn(Managed):
     @unittest.skipUnless(OPENSM, "opensm is not installed: tools/install-packages test")
     def test_opensm_may_take_over(self):
         self.fabric.up(BUILT_IN)
-        logs = self.fabric.directory
-        self.fabric.start_on_urnic("env", f"OSM_TMP_DIR={logs}", f"OSM_CACHE_DIR={logs}", OPENSM, "-g",
-                                   self.fabric.run_on_urnic("ibstat", "-p", "urnic0").split()[0], "-f", str(logs / "opensm.log"))
-        fabric.wait_until(lambda: "SMINFO_MASTER" in self.fabric.run_on_urnic("sminfo", "-C", "urnic0"), "opensm to manage")
-        self.assertTrue(self.subnet()["program_manages"])
+        self.assertFalse(self.subnet()["program_manages"])
+        start_manager(self.fabric)
+        fabric.wait_until(lambda: self.subnet()["program_manages"], "opensm to say that it manages")
+        fabric.wait_until(lambda: "SMINFO_MASTER" in self.fabric.run_on_urnic("sminfo", "-C", "urnic1"), "opensm to be the master")
         self.run_pair()
 
 

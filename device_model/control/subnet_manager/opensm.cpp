@@ -73,6 +73,8 @@ ProgramStart opensm_start(const fs::path& opensm, const fs::path& folder, const 
                  (folder / kOpensmLog).string(),
                  "--log_limit",
                  kLogMegabytes,
+                 "--debug",  // writes each line at once: it is killed in the end
+                 "2",
                  "--config",
                  (folder / "opensm.conf").string(),
                  "--Pconfig",

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <fstream>
@@ -41,9 +40,21 @@ std::optional<ProgramParent::Report> report_of(ProgramParent& parent) {
   return parent.next_report();
 }
 
-bool runs(pid_t pid) { return kill(pid, 0) == 0 || errno != ESRCH; }
+// The fields of /proc/PID/stat behind the name: state, parent, ... Empty: there is no such process.
+std::string facts_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const auto place = text.rfind(") ");
+  return place == std::string::npos ? std::string() : text.substr(place + 2);
+}
 
-// A zombie's number is not free before its parent has taken its status; who that is depends on the machine.
+// A zombie has ended. When its parent takes its status, if that is another process, depends on the machine.
+bool runs(pid_t pid) {
+  const std::string facts = facts_of(pid);
+  return !facts.empty() && facts[0] != 'Z' && facts[0] != 'X';
+}
+
 bool ends_soon(pid_t pid) {
   for (int i = 0; i < 6000 && runs(pid); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   return !runs(pid);
@@ -145,13 +156,9 @@ BOOST_AUTO_TEST_CASE(a_program_ends_with_its_parent_process) {
   parent->start();
   const auto begun = report_of(*parent);
   BOOST_REQUIRE(begun);
-  std::ifstream status("/proc/" + std::to_string(begun->pid) + "/stat");
-  std::string text;
-  std::getline(status, text);
-  const auto place = text.rfind(") ");
-  BOOST_REQUIRE(place != std::string::npos);
-  const pid_t keeper = std::stoi(text.substr(place + 4));
-  kill(keeper, SIGKILL);
+  const std::string facts = facts_of(begun->pid);
+  BOOST_REQUIRE(facts.size() > 2u);
+  kill(std::stoi(facts.substr(2)), SIGKILL);
   const auto ended = report_of(*parent);
   BOOST_REQUIRE(ended);
   BOOST_TEST((ended->kind == ProgramParent::Report::Kind::parent_ended));
