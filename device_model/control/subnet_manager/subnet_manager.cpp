@@ -9,9 +9,21 @@
 #include "device_model/subnet/network.hpp"
 
 namespace urnic::control {
+namespace {
+
+ManagerChoice resolved(ManagerChoice choice, const ProgramParent* program) {
+  if (choice == ManagerChoice::none) return choice;
+  return program != nullptr ? ManagerChoice::opensm : ManagerChoice::built_in;
+}
+
+}  // namespace
 
 SubnetManager::SubnetManager(EventLoop& loop, Fabric& fabric, ManagerChoice choice, ProgramParent* program)
-    : loop_(loop), fabric_(fabric), choice_(choice), program_(program), soon_(loop, [this] { sweep(); }) {
+    : loop_(loop),
+      fabric_(fabric),
+      choice_(resolved(choice, program)),
+      program_(program),
+      soon_(loop, [this] { sweep(); }) {
   fabric_.on_subnet_change([this] { look(); });
 }
 

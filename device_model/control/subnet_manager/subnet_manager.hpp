@@ -17,7 +17,8 @@ namespace urnic::control {
 
 class SubnetManager {
  public:
-  // `choice` is not `automatic`. `program` is opensm's, and null with any other choice. All outlive it.
+  // `program` is opensm's; without it the manager is the built-in one, unless `choice` is none. All outlive
+  // it.
   SubnetManager(EventLoop& loop, Fabric& fabric, ManagerChoice choice, ProgramParent* program);
   ~SubnetManager();
   SubnetManager(const SubnetManager&) = delete;

@@ -422,7 +422,8 @@ BOOST_AUTO_TEST_CASE(says_with_which_options_it_was_started) {
                                                                        {"text", ""},
                                                                        {"network", false},
                                                                        {"outside", false},
-                                                                       {"interfaces", false}}));
+                                                                       {"interfaces", false},
+                                                                       {"infiniband", false}}));
   }
   const TemporaryDirectory folder;
   const std::filesystem::path file = folder.path() / "lab.toml";
@@ -434,7 +435,32 @@ BOOST_AUTO_TEST_CASE(says_with_which_options_it_was_started) {
                                                                      {"text", "# a lab\n"},
                                                                      {"network", false},
                                                                      {"outside", false},
-                                                                     {"interfaces", false}}));
+                                                                     {"interfaces", false},
+                                                                     {"infiniband", false}}));
+}
+
+BOOST_AUTO_TEST_CASE(says_who_manages_the_infiniband_fabric) {
+  const std::string port = "[[devices]]\nlink_layer = \"infiniband\"\n";
+  RunningProcess process({},
+                         parse_configuration("subnet_manager = \"built_in\"\n" + port + port, "lab.toml"));
+  AdminProgram admin(process);
+  const json subnet = admin.ask({{"cmd", "subnet"}}).at("subnet");
+  BOOST_TEST(subnet.at("manager") == "built_in");
+  BOOST_TEST(subnet.at("state") == "running");
+  BOOST_TEST(subnet.at("pid").is_null());
+  BOOST_TEST(subnet.at("brought_up") == true);
+  BOOST_TEST(subnet.at("program_manages") == false);
+  const json& second = subnet.at("ports").at(1);
+  BOOST_TEST(second.at("device") == "urnic1");
+  BOOST_TEST(second.at("state") == "active");
+  BOOST_TEST(second.at("lid") != 0);
+  BOOST_TEST(second.at("manager_lid") == subnet.at("ports").at(0).at("lid"));
+  BOOST_TEST(admin.ask({{"cmd", "status"}}).at("subnet") == subnet);
+}
+
+BOOST_AUTO_TEST_CASE(status_of_roce_devices_has_no_subnet) {
+  RunningProcess process;
+  BOOST_TEST(!AdminProgram(process).ask({{"cmd", "status"}}).contains("subnet"));
 }
 
 BOOST_AUTO_TEST_CASE(without_interfaces_there_is_no_network) {
