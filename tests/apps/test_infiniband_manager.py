@@ -135,6 +135,15 @@ class BuiltIn(Managed):
         self.assertIn(f"lid {other}", self.fabric.run_on_urnic("ibtracert", "-C", "urnic0", str(one), str(other)))
         self.assertIn("subnet manager built in; 2 of 2 ports active", self.fabric.run(self.fabric.urnic, "status"))
 
+    def test_doctor_tells_of_ports_that_wait(self):
+        self.fabric.up(BUILT_IN)
+        shown = self.fabric.run(self.fabric.urnic, "doctor")
+        self.assertRegex(shown, r"ok +InfiniBand +.*subnet manager built in; 2 of 2 ports active")
+        self.fabric.down()
+        self.fabric.up(BUILT_IN.replace("built_in", "none"))
+        shown = self.fabric.run(self.fabric.urnic, "doctor", status=1)
+        self.assertRegex(shown, r"obstacle +InfiniBand +.*no subnet manager of its own; 0 of 2 ports active")
+
     def test_a_link_that_comes_back_is_active_again(self):
         self.fabric.up(BUILT_IN)
         one, other = self.check_fabric()

@@ -178,6 +178,14 @@ class UserService(unittest.TestCase):
                 self.assertIn("1000 iters in ", service.run_on_urnic("sh", "-c", both))
                 self.ends_well(service)
 
+    def test_infiniband_and_its_manager(self):
+        # opensm where it is installed, which has the service's restrictions, too.
+        service = self.service()
+        service.up('subnet_manager = "automatic"\n' + 2 * '[[devices]]\nlink_layer = "infiniband"\n')
+        self.pingpong(service, service, devices=("urnic0", "urnic1"))
+        self.assertIn("2 of 2 ports active", service.run(service.urnic, "status"))
+        self.ends_well(service)
+
     def way_to_memory(self, on):
         """How the device process reads a program's memory."""
         program = on.start_on_urnic("ibv_rc_pingpong", "-d", "urnic0", "-g", "1", "-p", fabric.free_port())

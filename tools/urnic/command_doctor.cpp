@@ -13,6 +13,7 @@
 #include "tools/urnic/failure.hpp"
 #include "tools/urnic/named_run_directory.hpp"
 #include "tools/urnic/progress.hpp"
+#include "tools/urnic/subnet_wait.hpp"
 
 namespace urnic::cli {
 namespace {
@@ -34,11 +35,26 @@ void append(Findings& all, Findings more) {
 }
 
 // None while an engine is stuck: then the device process does not say.
-std::vector<std::string> device_names(AdminClient& client) {
+std::vector<std::string> device_names(const nlohmann::json& status) {
   std::vector<std::string> names;
-  const nlohmann::json status = client.ask({{"cmd", "status"}});
   for (const auto& device : status.at("devices")) names.push_back(device.at("name").get<std::string>());
   return names;
+}
+
+// Nothing, if there are no InfiniBand devices.
+Findings examine_subnet(const nlohmann::json& status) {
+  if (!status.contains("subnet")) return {};
+  const nlohmann::json& subnet = status.at("subnet");
+  Finding found{Severity::good, "InfiniBand", subnet_line(subnet), ""};
+  for (const auto& port : subnet.at("ports")) {
+    if (port.at("state") == "active") continue;
+    found.severity = Severity::obstacle;
+    found.remedy =
+        "a port is of use when a subnet manager has made it active: 'urnic run -- opensm', or subnet_manager "
+        "in "
+        "the configuration (docs/infiniband.md)";
+  }
+  return {found};
 }
 
 // Starts a device process for as long as it takes, unless one runs.
@@ -50,7 +66,9 @@ Findings examine_device_process(const std::string& name) {
     found.push_back({Severity::good, "run directory", directory.string(), ""});
     AdminClient lease = connect_or_start(installation, {directory, {}, true, {}});
     found.push_back({Severity::good, "device process", "answers", ""});
-    append(found, doctor::examine_devices(installation, directory, device_names(lease)));
+    const nlohmann::json status = lease.ask({{"cmd", "status"}});
+    append(found, doctor::examine_devices(installation, directory, device_names(status)));
+    append(found, examine_subnet(status));
   } catch (const Failure& failure) {
     found.push_back({Severity::obstacle, "device process", failure.what(),
                      "see the lines above; 'urnicd --foreground' shows what the device process does"});
