@@ -11,6 +11,12 @@
 namespace urnic::control {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+// A program that changes the fabric without end has sweeps follow each other. Between two are so many times
+// the time of one.
+constexpr int kPauses = 9;
+
 ManagerChoice resolved(ManagerChoice choice, const ProgramParent* program) {
   if (choice == ManagerChoice::none) return choice;
   return program != nullptr ? ManagerChoice::opensm : ManagerChoice::built_in;
@@ -66,14 +72,16 @@ void SubnetManager::look() {
   has_brought_up_ = has_brought_up_ || subnet::all_adapters_are_active(fabric_.subnet());
   if (choice_ != ManagerChoice::built_in || state_ != State::running || soon_.is_set()) return;
   const bool program_manages = subnet::has_managing_program(fabric_.subnet());
-  if (!program_manages && (program_managed_ || fabric_has_changed())) soon_.set(std::chrono::nanoseconds(0));
+  if (!program_manages && (program_managed_ || fabric_has_changed())) soon_.set(kPauses * sweep_time_);
   program_managed_ = program_manages;
 }
 
 // What it writes changes the fabric, too, of which `look` is told once more.
 void SubnetManager::sweep() {
   if (subnet::has_managing_program(fabric_.subnet())) return;
+  const Clock::time_point begin = Clock::now();
   const subnet::SweepReport report = subnet::sweep(fabric_.subnet());
+  sweep_time_ = Clock::now() - begin;
   remember_fabric();
   if (report.refused != refused_ && !report.refused.empty())
     log::error("the built-in subnet manager cannot write to {}: the fabric is not up there", report.refused);

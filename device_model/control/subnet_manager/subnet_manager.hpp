@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -28,7 +29,8 @@ class SubnetManager {
   void start();
 
   // To be called when something of the fabric may have changed. The built-in manager sweeps soon after a
-  // change, unless a program manages the fabric meanwhile (IsSM).
+  // change, unless a program manages the fabric meanwhile (IsSM). It has a tenth of the thread's time at
+  // most.
   void look();
 
   enum class State : std::uint8_t { none, starting, running, ended };
@@ -55,9 +57,10 @@ class SubnetManager {
   pid_t pid_ = 0;
   std::string problem_;
   bool has_brought_up_ = false;
-  bool program_managed_ = false;      // at the last look
-  std::vector<std::uint32_t> swept_;  // the nodes' revisions after the last sweep
-  std::string refused_;               // what the log has of sweeps
+  bool program_managed_ = false;            // at the last look
+  std::vector<std::uint32_t> swept_;        // the nodes' revisions after the last sweep
+  std::chrono::nanoseconds sweep_time_{0};  // that the last one took
+  std::string refused_;                     // what the log has of sweeps
   Timer soon_;
   ScopedWatch reports_;
 };

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "wire/mad/subnet_tables.hpp"
 
@@ -16,22 +17,42 @@ using namespace wire::mad;
 
 constexpr std::uint32_t kUnreachable = std::numeric_limits<std::uint32_t>::max();
 
+// A link to a switch.
+struct SwitchLink {
+  PortNumber port = 0;
+  NodeIndex to = 0;
+};
+// By node.
+using SwitchLinks = std::vector<std::vector<SwitchLink>>;
+
+SwitchLinks links_between_switches(const Nodes& nodes) {
+  SwitchLinks links(nodes.size());
+  for (NodeIndex i = 0; i < nodes.size(); ++i) {
+    if (!nodes[i].is_switch()) continue;
+    for (std::size_t number = 1; number < nodes[i].ports.size(); ++number) {
+      const auto port = static_cast<PortNumber>(number);
+      if (!is_linked(nodes[i], port)) continue;
+      const NodeIndex to = nodes[i].ports[port].peer->node;
+      if (nodes[to].is_switch()) links[i].push_back({port, to});
+    }
+  }
+  return links;
+}
+
 // By node: links from each switch to one of them.
 using Distances = std::vector<std::uint32_t>;
 
-Distances distances_to(const Nodes& nodes, NodeIndex target) {
-  Distances distances(nodes.size(), kUnreachable);
+Distances distances_to(const SwitchLinks& links, NodeIndex target) {
+  Distances distances(links.size(), kUnreachable);
   std::deque<NodeIndex> reached{target};
   distances[target] = 0;
   while (!reached.empty()) {
     const NodeIndex here = reached.front();
     reached.pop_front();
-    for (std::size_t port = 1; port < nodes[here].ports.size(); ++port) {
-      if (!is_linked(nodes[here], static_cast<PortNumber>(port))) continue;
-      const NodeIndex there = nodes[here].ports[port].peer->node;
-      if (!nodes[there].is_switch() || distances[there] != kUnreachable) continue;
-      distances[there] = distances[here] + 1;
-      reached.push_back(there);
+    for (const SwitchLink& link : links[here]) {
+      if (distances[link.to] != kUnreachable) continue;
+      distances[link.to] = distances[here] + 1;
+      reached.push_back(link.to);
     }
   }
   return distances;
@@ -40,15 +61,15 @@ Distances distances_to(const Nodes& nodes, NodeIndex target) {
 // The ways to one switch, computed when they are asked for.
 class AllDistances {
  public:
-  explicit AllDistances(const Nodes& nodes) : nodes_(nodes) {}
+  explicit AllDistances(const SwitchLinks& links) : links_(links) {}
   const Distances& to(NodeIndex target) {
     const auto found = distances_.find(target);
     if (found != distances_.end()) return found->second;
-    return distances_.emplace(target, distances_to(nodes_, target)).first->second;
+    return distances_.emplace(target, distances_to(links_, target)).first->second;
   }
 
  private:
-  const Nodes& nodes_;
+  const SwitchLinks& links_;
   std::map<NodeIndex, Distances> distances_;
 };
 
@@ -62,16 +83,45 @@ std::optional<PortPlace> last_hop_to(const Nodes& nodes, NodeIndex target) {
   return peer;
 }
 
-// `loads`: how many LIDs each port of the switch has. Empty: no link leads nearer.
-std::optional<PortNumber> port_towards(const Node& from, const Distances& distances, std::uint32_t own,
-                                       const std::vector<std::uint32_t>& loads) {
+// `own`: the distance from here. `loads`: how many LIDs each port has. Empty: no link leads nearer.
+std::optional<PortNumber> port_towards(const std::vector<SwitchLink>& links, const Distances& distances,
+                                       std::uint32_t own, const std::vector<std::uint32_t>& loads) {
   std::optional<PortNumber> best;
-  for (std::size_t i = 1; i < from.ports.size(); ++i) {
-    const auto port = static_cast<PortNumber>(i);
-    if (!is_linked(from, port) || distances[from.ports[port].peer->node] != own - 1) continue;
-    if (!best || loads[port] < loads[*best]) best = port;
+  for (const SwitchLink& link : links) {
+    if (distances[link.to] != own - 1) continue;
+    if (!best || loads[link.port] < loads[*best]) best = link.port;
   }
   return best;
+}
+
+// The tables, and how many LIDs each port has in them; by node.
+struct Routes {
+  std::vector<LinearTable> tables;
+  std::vector<std::vector<std::uint32_t>> loads;
+};
+
+Routes no_routes(const Nodes& nodes, Lid top) {
+  Routes routes{std::vector<LinearTable>(nodes.size()),
+                std::vector<std::vector<std::uint32_t>>(nodes.size())};
+  for (NodeIndex i = 0; i < nodes.size(); ++i) {
+    if (!nodes[i].is_switch()) continue;
+    routes.tables[i].assign(std::size_t{top.value} + 1, kNoRoute);
+    routes.loads[i].assign(nodes[i].ports.size(), 0);
+  }
+  return routes;
+}
+
+// Writes the ways to one LID into all tables. `last` is where they end.
+void add_routes(Lid lid, PortPlace last, const SwitchLinks& links, const Distances& distances,
+                Routes& routes) {
+  for (NodeIndex i = 0; i < distances.size(); ++i) {
+    if (routes.tables[i].empty() || distances[i] == kUnreachable) continue;
+    const auto port = i == last.node ? std::optional(last.port)
+                                     : port_towards(links[i], distances, distances[i], routes.loads[i]);
+    if (!port) continue;
+    routes.tables[i][lid.value] = *port;
+    ++routes.loads[i][*port];
+  }
 }
 
 }  // namespace
@@ -81,30 +131,15 @@ bool is_linked(const Node& node, PortNumber port) {
 }
 
 std::vector<LinearTable> shortest_routes(const Nodes& nodes, const std::vector<Lid>& lids) {
-  AllDistances all(nodes);
-  Lid top;
-  for (const Lid lid : lids) top = std::max(top, lid);
-  std::vector<LinearTable> tables(nodes.size());
-  std::vector<std::vector<std::uint32_t>> loads(nodes.size());
-  for (NodeIndex i = 0; i < nodes.size(); ++i) {
-    if (!nodes[i].is_switch()) continue;
-    tables[i].assign(std::size_t{top.value} + 1, kNoRoute);
-    loads[i].assign(nodes[i].ports.size(), 0);
-  }
+  const SwitchLinks links = links_between_switches(nodes);
+  AllDistances distances(links);
+  Routes routes = no_routes(nodes, lids.empty() ? Lid{} : *std::max_element(lids.begin(), lids.end()));
   for (NodeIndex target = 0; target < nodes.size(); ++target) {
     const auto last = last_hop_to(nodes, target);
-    if (!last || lids[target].value == 0) continue;
-    const Distances& distances = all.to(last->node);
-    for (NodeIndex i = 0; i < nodes.size(); ++i) {
-      if (!nodes[i].is_switch() || distances[i] == kUnreachable) continue;
-      const auto port = i == last->node ? std::optional(last->port)
-                                        : port_towards(nodes[i], distances, distances[i], loads[i]);
-      if (!port) continue;
-      tables[i][lids[target].value] = *port;
-      ++loads[i][*port];
-    }
+    if (last && lids[target].value != 0)
+      add_routes(lids[target], *last, links, distances.to(last->node), routes);
   }
-  return tables;
+  return std::move(routes.tables);
 }
 
 }  // namespace urnic::subnet
