@@ -124,6 +124,19 @@ class Opensm(Managed):
             self.fabric.run(self.fabric.urnic, "run", "--infiniband", *other, "--", "true", status=2)
 
 
+class BrokenOpensm(Managed):
+    def test_an_opensm_that_cannot_begin(self):
+        program = self.fabric.home / "opensm"
+        program.write_text("#!/bin/sh\necho it has no port >&2\nexit 7\n")
+        program.chmod(0o755)
+        environment = {"PATH": f"{self.fabric.home}:{self.fabric.environment['PATH']}"}
+        why = "opensm has ended, and these ports are not active: urnic0 (initialize), urnic1 (initialize) (exit status 7: it has no port)"
+        said = self.fabric.run(self.fabric.urnic, "run", "--infiniband", "--", "sh", "-c", "exit 3", status=3, environment=environment)
+        self.assertIn(f"urnic: {why}: see {self.fabric.run_directory}/opensm/opensm.log", said)
+        self.assertIn(why, self.fabric.run(self.fabric.urnic, "up", "--infiniband", status=1, environment=environment))
+        self.assertIn("opensm has ended: exit status 7", self.fabric.run(self.fabric.urnic, "status"))
+
+
 class BuiltIn(Managed):
     def test_data_and_topology(self):
         self.fabric.up(BUILT_IN)
