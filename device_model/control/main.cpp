@@ -182,8 +182,13 @@ std::unique_ptr<ProgramParent> prepare_manager(Configuration& configuration,
   const auto opensm = find_opensm(search_path != nullptr ? search_path : "");
   configuration.subnet_manager = resolve_manager(configuration.subnet_manager, opensm);
   if (configuration.subnet_manager != ManagerChoice::opensm) return nullptr;
+  const std::filesystem::path stand_in = kernel_stand_in();
+  if (!std::filesystem::exists(stand_in))
+    throw std::runtime_error(fmt::format(
+        "opensm cannot be started on urnic's devices: {} is missing; build or install urnic whole",
+        stand_in.string()));
   const auto folder = std::filesystem::path(run_directory) / urnic::abi::kOpensmFolder;
-  return ProgramParent::fork(opensm_start(*opensm, folder, kernel_stand_in(), configuration));
+  return ProgramParent::fork(opensm_start(*opensm, folder, stand_in, configuration));
 }
 
 // What the process is made of.

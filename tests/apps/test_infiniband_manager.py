@@ -119,6 +119,11 @@ class Opensm(Managed):
         # Ports stay active, and programs begin at once.
         self.run_pair()
 
+    def test_a_program_that_sees_one_device(self):
+        # The device process is started by it; opensm sees them all.
+        output = self.fabric.run(self.fabric.urnic, "run", "--infiniband", "--", "ibstat", "-l", environment={"URNIC_SHOW_0": "urnic1"})
+        self.assertEqual(output.split(), ["urnic1"])
+
     def test_options_that_exclude_each_other(self):
         for other in (("--udp", "127.0.0.1"), ("--face", "mlx5"), ("--network",)):
             self.fabric.run(self.fabric.urnic, "run", "--infiniband", *other, "--", "true", status=2)

@@ -82,6 +82,8 @@ ProgramStart opensm_start(const fs::path& opensm, const fs::path& folder, const 
                  "--prefix_routes_file",
                  (folder / "prefix-routes.conf").string()};
   start.variables = {{abi::kRunDirectoryVariable, folder.parent_path().string()},
+                     // Whatever the program sees for which the device process was started.
+                     {abi::kShownDevicesVariable, "all"},
                      {"LD_PRELOAD", stand_in.string()},
                      {"OSM_TMP_DIR", folder.string()},
                      {"OSM_CACHE_DIR", folder.string()},
