@@ -63,6 +63,8 @@ class CompletionQueue
   // The program asks for an event, and CQEs are there that it had not read when it asked: then `notify`
   // raises it.
   bool catch_up();
+  // The program is about to ask for events again: the device keeps in mind what it asks for now.
+  void see_request() { entries_.armed(); }
   // Called when a batch ends, after all its pushes: raises an armed event, or delays it (moderation).
   void notify(transport::Time now);
   // When a delayed event is due at the latest; `notify_late` raises it. Empty: no event is delayed.

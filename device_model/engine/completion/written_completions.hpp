@@ -35,7 +35,7 @@ class WrittenCompletions {
   // The request that `armed` saw last is answered.
   virtual void fired() = 0;
   // The program has a request (`armed`) and CQEs that it had not read when it made the request.
-  virtual bool is_behind() const { return false; }
+  virtual bool is_behind() { return false; }
 
   // Whether a received message may travel in the CQE.
   virtual bool has_room_for_data() const = 0;

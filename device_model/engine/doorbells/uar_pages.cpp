@@ -148,6 +148,14 @@ void UarPages::look_at_requests() {
   for (const Queue& each : queues_) round_.notifications().recheck(*each.queue, round_.now());
 }
 
+// A program that waits for its store can store another request as soon as the page is back: the CQ's record
+// then has that one alone.
+void UarPages::see_requests_on(std::uint32_t page) {
+  for (const Queue& each : queues_) {
+    if (each.page == page) each.queue->see_request();
+  }
+}
+
 void UarPages::look_at_queues_on(std::uint32_t page) {
   if (pages_of_[page].queues != 0) ask_queues_ = true;
   for (std::uint32_t index = page * kRegistersPerPage; index < (page + 1) * kRegistersPerPage; ++index)
@@ -195,6 +203,7 @@ void UarPages::attend_to_stores(transport::Time now) {
   attended_ = now;
   for (std::uint32_t page = 0; page < count_; ++page) {
     if (!pages_of_[page].away || !has_fault(pages_of_[page].faults.get())) continue;
+    see_requests_on(page);
     give_back(page);
     pages_of_[page].owes_store = true;
     pages_of_[page].store_rest = {};

@@ -113,6 +113,7 @@ class UarPages {
   }
   void take_requests();
   void look_at_requests();
+  void see_requests_on(std::uint32_t page);
   void look_at_queues_on(std::uint32_t page);
   bool can_wake() const;
   bool any_in_error() const;

@@ -129,7 +129,7 @@ void store(std::byte* to, const Cqe& entry) {
 }  // namespace
 
 CompletionRing::CompletionRing(const CompletionRingConfig& config)
-    : config_(config), number_answered_(kNoNumber) {
+    : config_(config), number_answered_(kNoNumber), number_of_any_(kNoNumber) {
   config_.slots = std::bit_floor(std::min(config.slots, kMostCqes));
   config_.doorbells->request.store(kNoRequest, std::memory_order_relaxed);
 }
@@ -187,18 +187,29 @@ bool CompletionRing::write(const Completion& completion, std::uint32_t shared_re
   return true;
 }
 
+// A request for solicited completions does not weaken one of the same number for any completion (IBTA
+// 11.4.2.2). The record has the last one only, so that the other is remembered by its number. A ConnectX
+// gets each request by a store of its own, and keeps in the CQ's context what it is armed for.
+abi::ArmKind CompletionRing::see_request(std::uint32_t request) {
+  const std::uint32_t number = abi::mlx5::request_number(request);
+  if (request == kNoRequest || number == number_answered_) return abi::ArmKind::none;
+  if ((request & abi::mlx5::kRequestSolicited) != 0 && number != number_of_any_) {
+    return abi::ArmKind::solicited;
+  }
+  number_of_any_ = number;
+  return abi::ArmKind::next;
+}
+
 abi::ArmKind CompletionRing::armed() {
   request_seen_ = config_.doorbells->request.load(std::memory_order_relaxed);
-  if (request_seen_ == kNoRequest || abi::mlx5::request_number(request_seen_) == number_answered_) {
-    return abi::ArmKind::none;
-  }
-  return (request_seen_ & abi::mlx5::kRequestSolicited) != 0 ? abi::ArmKind::solicited : abi::ArmKind::next;
+  return see_request(request_seen_);
 }
 
 // A request that the program makes at this moment stays.
 void CompletionRing::fired() {
   if (request_seen_ == kNoRequest) return;
   number_answered_ = abi::mlx5::request_number(request_seen_);
+  number_of_any_ = kNoNumber;
   notified_end_ = producer_;
   config_.doorbells->request.exchange(request_seen_, kNoRequest);
 }
@@ -206,14 +217,15 @@ void CompletionRing::fired() {
 // CQEs of which the program has had an event make none again, whether or not it has read them: perftest asks
 // for the next event before it reads. (A ConnectX keeps their index, too: last_notified_index in its CQ
 // context.)
-bool CompletionRing::is_behind() const {
+bool CompletionRing::is_behind() {
   const std::uint32_t request = config_.doorbells->request.load(std::memory_order_relaxed);
-  if (request == kNoRequest || abi::mlx5::request_number(request) == number_answered_) return false;
+  const abi::ArmKind kind = see_request(request);
+  if (kind == abi::ArmKind::none) return false;
   const std::uint32_t unread_then = unread(request);
   if (unread_then > config_.slots) return false;
   const std::uint32_t without_event = std::min(unread_then, producer_ - notified_end_);
   if (without_event == 0) return false;
-  if ((request & abi::mlx5::kRequestSolicited) == 0) return true;
+  if (kind == abi::ArmKind::next) return true;
   return producer_ - solicited_end_ < without_event;
 }
 

@@ -42,7 +42,7 @@ class CompletionRing final : public WrittenCompletions {
   }
   abi::ArmKind armed() override;
   void fired() override;
-  bool is_behind() const override;
+  bool is_behind() override;
   bool has_room_for_data() const override { return false; }
   CompletionIndices indices() const override;
   // Tells the program in the old memory that the new memory is next; it moves the unread CQEs itself. So the
@@ -58,6 +58,7 @@ class CompletionRing final : public WrittenCompletions {
     return (producer_ - consumer) & abi::mlx5::kConsumerMask;
   }
   void put(abi::mlx5::Cqe& entry, abi::mlx5::CompletionOpcode opcode, bool solicited);
+  abi::ArmKind see_request(std::uint32_t request);
 
   CompletionRingConfig config_;
   std::byte* new_ring_ = nullptr;
@@ -68,6 +69,7 @@ class CompletionRing final : public WrittenCompletions {
   std::uint32_t notified_end_ = 0;   // behind the last CQE of which there was an event
   std::uint32_t request_seen_ = abi::mlx5::kNoRequest;
   std::uint32_t number_answered_;  // of a request
+  std::uint32_t number_of_any_;    // of the request for an event of any completion that was seen last
 };
 
 }  // namespace urnic::engine::mlx5

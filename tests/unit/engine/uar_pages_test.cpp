@@ -326,15 +326,20 @@ class AskedLate final : public WrittenCompletions {
   bool write_tagged(const transport::Completion&, std::uint32_t, std::uint8_t, const abi::TagInfo&) override {
     return true;
   }
-  abi::ArmKind armed() override { return behind ? abi::ArmKind::next : abi::ArmKind::none; }
+  abi::ArmKind armed() override {
+    seen.push_back(request);
+    return behind ? abi::ArmKind::next : abi::ArmKind::none;
+  }
   void fired() override { behind = false; }
-  bool is_behind() const override { return behind; }
+  bool is_behind() override { return behind; }
   bool has_room_for_data() const override { return false; }
   CompletionIndices indices() const override { return {}; }
   void begin_move(void*, std::uint32_t) override {}
   Moved move(std::uint32_t) override { return Moved::all; }
 
   bool behind = false;
+  std::atomic<int> request = 0;
+  std::vector<int> seen;  // requests that the engine has read
 };
 
 BOOST_AUTO_TEST_CASE(a_late_request_raises_its_event) {
@@ -357,6 +362,36 @@ BOOST_AUTO_TEST_CASE(a_late_request_raises_its_event) {
     BOOST_TEST(!entries->behind);
     uars.pages.detach(queue);
   }
+}
+
+// The second request takes the place of the first one in the CQ's record.
+BOOST_AUTO_TEST_CASE(a_request_is_seen_before_its_store_goes_on, *boost::unit_test::precondition(may_watch)) {
+  Uars uars;
+  const auto entries = std::make_shared<AskedLate>();
+  CompletionQueue queue({.entries = entries, .channel = &uars.fabric.program0.channel.device_end()});
+  uars.pages.attach(queue, 0);
+  uars.watch();
+  DataPath& path = uars.fabric.engine.data_path();
+  uars.pages.going_to_sleep(path.now());
+  uars.pages.look(100);
+  std::atomic<bool> stored = false;
+  std::thread program([&] {
+    for (const int request : {1, 2}) {
+      entries->request = request;
+      uars.request(0);
+    }
+    stored = true;
+  });
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!stored && std::chrono::steady_clock::now() < deadline) {
+    path.set_now(path.now() + transport::Nanoseconds(50'000));
+    uars.pages.attend();
+  }
+  BOOST_TEST(stored);
+  BOOST_TEST(entries->seen == std::vector{1}, boost::test_tools::per_element());
+  uars.pages.awake(path.now());  // the thread must end, whatever was found
+  program.join();
+  uars.pages.detach(queue);
 }
 
 // The engine has gone to sleep without it.

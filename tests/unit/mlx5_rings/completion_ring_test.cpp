@@ -296,10 +296,43 @@ BOOST_AUTO_TEST_CASE(there_is_none_before_the_program_makes_one) {
   BOOST_TEST((ends.device.armed() == ArmKind::none));
   ends.write(0, true);
   BOOST_TEST(!ends.device.is_behind());
-  ends.program.arm();
-  BOOST_TEST((ends.device.armed() == ArmKind::next));
   ends.program.arm(true);
   BOOST_TEST((ends.device.armed() == ArmKind::solicited));
+  ends.program.arm();
+  BOOST_TEST((ends.device.armed() == ArmKind::next));
+}
+
+// IBTA 11.4.2.2. The device has read the first request before the program makes the second.
+BOOST_AUTO_TEST_CASE(a_request_for_any_completion_is_not_weakened) {
+  for (const bool by_look : {false, true}) {
+    Ends ends;
+    ends.program.arm();
+    if (by_look) {
+      BOOST_TEST(!ends.device.is_behind());
+    } else {
+      ends.device.armed();
+    }
+    ends.program.arm(true);
+    BOOST_TEST((ends.device.armed() == ArmKind::next));
+    ends.write(0);
+    BOOST_TEST(ends.device.is_behind());
+    ends.device.fired();
+    BOOST_TEST((ends.device.armed() == ArmKind::none));
+  }
+}
+
+// Also when the numbers begin again.
+BOOST_AUTO_TEST_CASE(an_answered_request_strengthens_no_later_one) {
+  Ends ends;
+  ends.program.arm();
+  ends.device.armed();
+  ends.device.fired();
+  for (int i = 0; i < 9; ++i) {
+    ends.program.got_event();
+    ends.program.arm(true);
+    BOOST_TEST((ends.device.armed() == ArmKind::solicited));
+    ends.device.fired();
+  }
 }
 
 // libmlx5 numbers its requests by the events that it has read, modulo 4.
