@@ -26,6 +26,7 @@ namespace {
 constexpr int kLookPeriod = 200;             // ms, at the program's end and words
 constexpr int kEndPatience = 2000;           // ms
 constexpr std::size_t kLongestWords = 1000;  // the last ones
+constexpr unsigned kLastReads = 1000;        // more than a full pipe
 
 struct ReportMessage {
   std::uint32_t kind = 0;
@@ -125,24 +126,23 @@ class Keeper {
     return looks[0].revents != 0;
   }
 
-  void listen() {
-    if (!words_) return;
+  // Whether the program has said something.
+  bool listen() {
+    if (!words_) return false;
     std::array<char, kLongestWords> some{};
     const ssize_t size = read(words_.get(), some.data(), some.size());
     if (size == 0) words_.reset();
-    if (size <= 0) return;
+    if (size <= 0) return false;
     last_.append(some.data(), static_cast<std::size_t>(size));
     if (last_.size() > kLongestWords) last_.erase(0, last_.size() - kLongestWords);
+    return true;
   }
 
   void look_for_end() {
     int status = 0;
     if (waitpid(child_, &status, WNOHANG) != child_) return;
-    while (words_) {  // what it has said at last, unless a child of its has the pipe still
-      const std::size_t before = last_.size();
-      listen();
-      if (last_.size() == before) break;
-    }
+    // What it has said at last. A child of its may have the pipe still, and go on.
+    for (unsigned reads = 0; reads < kLastReads && listen();) ++reads;
     child_ = 0;
     tell(ProgramParent::Report::Kind::ended, status);
   }

@@ -98,6 +98,19 @@ struct Clocked {
   ClockPages clock{devices, file.get(), fabric.engine.data_path(), &clock_now};
 };
 
+// Whether the clock on the page follows the time. While the engine gets no processor it stands.
+bool follows_time(const std::byte* page) {
+  constexpr std::uint64_t kTolerance = 1'000'000;
+  for (int tries = 0; tries < 1000; ++tries) {
+    usleep(5'000);
+    const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
+    std::uint64_t time = 0;
+    std::memcpy(&time, page, sizeof time);
+    if (__builtin_bswap64(time) + kTolerance > before) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(clock_pages)
@@ -201,14 +214,7 @@ BOOST_AUTO_TEST_CASE(each_who_has_mapped_it_reads_it, *boost::unit_test::precond
   BOOST_TEST(clocked.clock.look_again().has_value());
   clocked.watch(again);
   clocked.fabric.engine.start();
-  for (int i = 0; i < 10; ++i) {
-    usleep(5'000);
-    const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
-    const std::byte* const from = i % 2 == 0 ? again : clocked.programs;
-    std::uint64_t time = 0;
-    std::memcpy(&time, from, sizeof time);
-    BOOST_TEST(__builtin_bswap64(time) + 1'000'000 > before);
-  }
+  for (int i = 0; i < 10; ++i) BOOST_TEST(follows_time(i % 2 == 0 ? again : clocked.programs));
   clocked.fabric.engine.stop();
   munmap(again, kClockBytes);
 }
