@@ -17,8 +17,9 @@ inline constexpr char kLogFile[] = "urnicd.log";
 inline constexpr char kAdminSocket[] = "admin.sock";      // SOCK_STREAM, one JSON object per line
 inline constexpr char kDeviceNodes[] = "dev";             // dev/uverbsN: SOCK_SEQPACKET, the control protocol
 inline constexpr char kNetlinkSocket[] = "netlink.sock";  // SOCK_SEQPACKET, messages of NETLINK_RDMA
-inline constexpr char kOpensmFolder[] = "opensm";  // files of the opensm that the device process starts
-inline constexpr char kSysfs[] = "sysfs";          // stands where /sys is: sysfs/class/infiniband/urnic0/...
+inline constexpr char kOpensmFolder[] = "opensm";   // files of the opensm that the device process starts
+inline constexpr char kOpensmLog[] = "opensm.log";  // there
+inline constexpr char kSysfs[] = "sysfs";           // stands where /sys is: sysfs/class/infiniband/urnic0/...
 
 // The folder of /sys/devices with the PCI devices that the device process shows: their domain and bus. "ur"
 // in ASCII is the domain, which firmware and hypervisors give to nobody.

@@ -119,7 +119,6 @@ struct DeviceProcess::Impl {
     fabric.subnet().on_change([this](subnet::NodeIndex adapter) {
       for (const auto& device : fabric.devices())
         if (device->adapter == adapter) show_managed(*device);
-      manager.look();
     });
   }
 

@@ -128,9 +128,7 @@ MadStatus linear_forwarding(const Question& question) {
     for (std::size_t i = 0; i < kLidsOfBlock; ++i)
       node.linear[first + i] = std::to_integer<std::uint8_t>(question.smp.data[i]);
   }
-  for (std::size_t i = 0; i < kLidsOfBlock; ++i)
-    question.smp.data[i] =
-        static_cast<std::byte>(first + i < node.linear.size() ? node.linear[first + i] : kNoRoute);
+  question.smp.data = linear_block(node.linear, question.modifier());
   return MadStatus::ok;
 }
 

@@ -22,6 +22,8 @@ void show(Nodes& nodes, PortPlace place, bool up) {
 
 Port& port_at(Nodes& nodes, PortPlace place) { return nodes[place.node].ports[place.port]; }
 
+bool is_linked(const Port& port) { return port.peer && port.info.state >= PortState::initialize; }
+
 void connect(Nodes& nodes, PortPlace one, PortPlace other) {
   port_at(nodes, one).peer = other;
   port_at(nodes, other).peer = one;

@@ -11,6 +11,9 @@ using Nodes = std::vector<Node>;
 
 Port& port_at(Nodes& nodes, PortPlace place);
 
+// Whether the port's link is up: subnet management passes it.
+bool is_linked(const Port& port);
+
 // Plugs a cable in between two ports that have none: both come up, in the state Initialize.
 void connect(Nodes& nodes, PortPlace one, PortPlace other);
 

@@ -26,8 +26,7 @@ bool is_for(const Node& node, PortNumber arrival, Lid destination) {
 
 // Subnet management passes each port that is up; everything else only ports that are active (IBTA 7.2.7).
 bool lets_through(const Port& port, std::uint32_t qpn) {
-  if (!port.peer) return false;
-  return qpn == 0 ? port.info.state >= PortState::initialize : port.info.state == PortState::active;
+  return is_linked(port) && (qpn == 0 || port.info.state == PortState::active);
 }
 
 Datagram answer_to(const Datagram& question, const Mad& mad) {

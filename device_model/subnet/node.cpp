@@ -95,6 +95,15 @@ Node make_switch(Guid guid, std::string_view description, PortNumber ports) {
   return node;
 }
 
+SmpData linear_block(const std::vector<std::uint8_t>& table, std::size_t block) {
+  SmpData data;
+  for (std::size_t i = 0; i < kLidsOfBlock; ++i) {
+    const std::size_t lid = block * kLidsOfBlock + i;
+    data[i] = static_cast<std::byte>(lid < table.size() ? table[lid] : kNoRoute);
+  }
+  return data;
+}
+
 bool has_lid(const PortInfo& info, Lid lid) {
   return info.lid.value != 0 && lid.value >= info.lid.value && lid.value < info.lid.value + (1u << info.lmc);
 }

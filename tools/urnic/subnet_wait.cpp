@@ -22,7 +22,7 @@ nlohmann::json ask_subnet(AdminClient& client) { return client.ask({{"cmd", "sub
 // Where to look when opensm does not do as it should.
 std::string log_of(const nlohmann::json& subnet, const std::filesystem::path& run_directory) {
   const bool is_opensm = subnet.at("manager") == "opensm";
-  return (is_opensm ? run_directory / abi::kOpensmFolder / "opensm.log" : run_directory / abi::kLogFile)
+  return (is_opensm ? run_directory / abi::kOpensmFolder / abi::kOpensmLog : run_directory / abi::kLogFile)
       .string();
 }
 

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -62,6 +64,17 @@ void close_inherited(int keep) {
   }
   if (kept > kFirst) syscall(__NR_close_range, kFirst, kept - 1, 0);
   syscall(__NR_close_range, kept + 1, kLast, 0);
+}
+
+void end_with(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(EXIT_FAILURE);
+}
+
+void keep_only(int descriptor) {
+  const int null = open("/dev/null", O_RDWR);
+  for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, each);
+  close_inherited(descriptor);
 }
 
 std::string drop_powers(bool debuggable) {

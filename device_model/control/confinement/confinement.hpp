@@ -2,12 +2,20 @@
 // program's memory: an intruder into it, or a reader of it, has them all.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 namespace urnic::control {
 
 // Closes all inherited descriptors above stderr except `keep` (-1: none).
 void close_inherited(int keep);
+
+// For a process that was forked to work for this one. It ends when `parent` ends, however that does; a
+// process whose parent has ended already ends at once.
+void end_with(pid_t parent);
+// Closes the terminal and all other inherited descriptors but `descriptor`.
+void keep_only(int descriptor);
 
 // Call before any thread starts. Sets: no core dump and no access by debuggers (PR_SET_DUMPABLE), unless
 // `debuggable`; no privilege from executed files; no capability except CAP_SYS_PTRACE if the process has it,

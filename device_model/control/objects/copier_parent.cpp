@@ -1,6 +1,5 @@
 #include "device_model/control/objects/copier_parent.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -38,19 +37,6 @@ struct CopierAnswer {
 
 constexpr int kReapPeriod = 1000;      // ms
 constexpr int kAnswerPatience = 1000;  // ms
-
-// Ends this process when `parent` ends.
-void end_with(pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(EXIT_FAILURE);
-}
-
-// Closes the terminal, the pipe that reports readiness, and all other inherited descriptors.
-void keep_only(int socket) {
-  const int null = open("/dev/null", O_RDWR);
-  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, descriptor);
-  close_inherited(socket);
-}
 
 [[noreturn]] void be_copier(pid_t program, std::vector<memory::Descriptor>& received) {
   prctl(PR_SET_NAME, "urnic-copier");

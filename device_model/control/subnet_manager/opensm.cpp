@@ -70,7 +70,7 @@ ProgramStart opensm_start(const fs::path& opensm, const fs::path& folder, const 
                  "--guid",
                  guid_of(*first),
                  "--log_file",
-                 (folder / kOpensmLog).string(),
+                 (folder / abi::kOpensmLog).string(),
                  "--log_limit",
                  kLogMegabytes,
                  "--debug",  // writes each line at once: it is killed in the end

@@ -25,7 +25,4 @@ ManagerChoice resolve_manager(ManagerChoice wanted, const std::optional<std::fil
 ProgramStart opensm_start(const std::filesystem::path& opensm, const std::filesystem::path& folder,
                           const std::filesystem::path& stand_in, const Configuration& configuration);
 
-// In its folder.
-inline constexpr const char* kOpensmLog = "opensm.log";
-
 }  // namespace urnic::control

@@ -35,19 +35,6 @@ struct ReportMessage {
   std::array<char, kLongestWords> words{};
 };
 
-// Ends this process when `parent` ends, however that does.
-void end_with(pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(EXIT_FAILURE);
-}
-
-// Closes the terminal and all other inherited descriptors.
-void keep_only(int descriptor) {
-  const int null = open("/dev/null", O_RDWR);
-  for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, each);
-  close_inherited(descriptor);
-}
-
 [[noreturn]] void become(const ProgramStart& start, int said) {
   dup2(said, STDERR_FILENO);
   close_inherited(-1);

@@ -89,11 +89,16 @@ void InfinibandPorts::answer(ServedDevice& device, const subnet::Datagram& quest
 }
 
 void InfinibandPorts::manager_came(const ServedDevice& device) {
-  if (++managers_[device.index] == 1) fabric_.subnet().set_manager(*device.adapter, true);
+  if (++managers_[device.index] == 1) set_manager(device, true);
 }
 
 void InfinibandPorts::manager_went(const ServedDevice& device) {
-  if (--managers_[device.index] == 0) fabric_.subnet().set_manager(*device.adapter, false);
+  if (--managers_[device.index] == 0) set_manager(device, false);
+}
+
+void InfinibandPorts::set_manager(const ServedDevice& device, bool is_manager) {
+  fabric_.subnet().set_manager(*device.adapter, is_manager);
+  fabric_.subnet_changed();
 }
 
 }  // namespace urnic::control

@@ -35,6 +35,7 @@ class InfinibandPorts {
 
  private:
   void arrive(subnet::NodeIndex adapter, const subnet::Datagram& datagram);
+  void set_manager(const ServedDevice& device, bool is_manager);
   void answer(ServedDevice& device, const subnet::Datagram& question, const wire::mad::Mad& mad);
 
   Fabric& fabric_;

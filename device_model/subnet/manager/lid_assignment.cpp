@@ -18,7 +18,7 @@ std::vector<Lid> assign_lids(const Nodes& nodes) {
   std::vector<Lid> lids(nodes.size());
   std::set<std::uint16_t> taken;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const Lid own = nodes[i].ports[port_with_lid(nodes[i])].info.lid;
+    const Lid own = nodes[i].managed(1).info.lid;
     const bool stays = own.value != 0 && own.value < kFirstMulticastLid && taken.insert(own.value).second;
     if (stays) lids[i] = own;
   }

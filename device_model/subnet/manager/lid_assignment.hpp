@@ -12,7 +12,4 @@ namespace urnic::subnet {
 // ones that are free, from 1 on. Nothing is written. There are at most 0xBFFF nodes: those beyond get LID 0.
 std::vector<wire::mad::Lid> assign_lids(const Nodes& nodes);
 
-// The port of a node that has its LID: a switch's port 0, an adapter's port 1.
-inline PortNumber port_with_lid(const Node& node) { return node.is_switch() ? PortNumber{0} : PortNumber{1}; }
-
 }  // namespace urnic::subnet

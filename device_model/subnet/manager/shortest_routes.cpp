@@ -30,10 +30,10 @@ SwitchLinks links_between_switches(const Nodes& nodes) {
   for (NodeIndex i = 0; i < nodes.size(); ++i) {
     if (!nodes[i].is_switch()) continue;
     for (std::size_t number = 1; number < nodes[i].ports.size(); ++number) {
-      const auto port = static_cast<PortNumber>(number);
-      if (!is_linked(nodes[i], port)) continue;
-      const NodeIndex to = nodes[i].ports[port].peer->node;
-      if (nodes[to].is_switch()) links[i].push_back({port, to});
+      const Port& port = nodes[i].ports[number];
+      if (!is_linked(port)) continue;
+      const NodeIndex to = port.peer->node;
+      if (nodes[to].is_switch()) links[i].push_back({static_cast<PortNumber>(number), to});
     }
   }
   return links;
@@ -77,8 +77,9 @@ class AllDistances {
 // link, or no switch at the other end.
 std::optional<PortPlace> last_hop_to(const Nodes& nodes, NodeIndex target) {
   if (nodes[target].is_switch()) return PortPlace{target, 0};
-  if (!is_linked(nodes[target], 1)) return {};
-  const PortPlace peer = *nodes[target].ports[1].peer;
+  const Port& port = nodes[target].ports[1];
+  if (!is_linked(port)) return {};
+  const PortPlace peer = *port.peer;
   if (!nodes[peer.node].is_switch()) return {};
   return peer;
 }
@@ -125,10 +126,6 @@ void add_routes(Lid lid, PortPlace last, const SwitchLinks& links, const Distanc
 }
 
 }  // namespace
-
-bool is_linked(const Node& node, PortNumber port) {
-  return node.ports[port].peer && node.ports[port].info.state >= PortState::initialize;
-}
 
 std::vector<LinearTable> shortest_routes(const Nodes& nodes, const std::vector<Lid>& lids) {
   const SwitchLinks links = links_between_switches(nodes);

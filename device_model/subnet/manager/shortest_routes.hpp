@@ -14,9 +14,6 @@ namespace urnic::subnet {
 // kNoRoute where no link leads there.
 using LinearTable = std::vector<std::uint8_t>;
 
-// Whether packets can pass the port's link, once a manager has made its ends active.
-bool is_linked(const Node& node, PortNumber port);
-
 // By node; an adapter's table is empty. `lids` are those of the nodes, by node (LMC 0). Of several shortest
 // ways a LID gets the one whose port has the fewest LIDs so far; of those the lowest port. So the same fabric
 // always gets the same tables.

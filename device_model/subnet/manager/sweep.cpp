@@ -79,7 +79,7 @@ Lid manager_lid(const Network& network, const std::vector<Lid>& lids) {
 void write_lids(const Network& network, const std::vector<Lid>& lids, Writer& writer) {
   const Lid manager = manager_lid(network, lids);
   for (NodeIndex i = 0; i < lids.size(); ++i) {
-    const PortPlace place{i, port_with_lid(network.node(i))};
+    const PortPlace place{i, network.node(i).managed_port(1)};
     PortInfo wanted = unchanged(network, place);
     const bool is_right = wanted.lid == lids[i] && wanted.lmc == 0 && wanted.manager_lid == manager;
     if (is_right) continue;
@@ -91,21 +91,11 @@ void write_lids(const Network& network, const std::vector<Lid>& lids, Writer& wr
   }
 }
 
-// The part of a table that a block has; what is behind the table's end has no route.
-SmpData block_of(const std::vector<std::uint8_t>& table, std::size_t block) {
-  SmpData data;
-  for (std::size_t i = 0; i < kLidsOfBlock; ++i) {
-    const std::size_t lid = block * kLidsOfBlock + i;
-    data[i] = static_cast<std::byte>(lid < table.size() ? table[lid] : kNoRoute);
-  }
-  return data;
-}
-
 void write_table(const Network& network, NodeIndex place, const LinearTable& table, Writer& writer) {
   const std::size_t used = std::max(table.size(), network.node(place).linear.size());
   for (std::size_t block = 0; block * kLidsOfBlock < used; ++block) {
-    const SmpData wanted = block_of(table, block);
-    if (block_of(network.node(place).linear, block) == wanted) continue;
+    const SmpData wanted = linear_block(table, block);
+    if (linear_block(network.node(place).linear, block) == wanted) continue;
     writer.set({place, 0}, SubnetAttribute::linear_forwarding, static_cast<std::uint32_t>(block), wanted,
                "its linear forwarding table");
   }
@@ -125,8 +115,7 @@ std::vector<PortPlace> linked_ports(const Network& network) {
   std::vector<PortPlace> places;
   for (NodeIndex i = 0; i < network.nodes().size(); ++i) {
     for (std::size_t port = 1; port < network.node(i).ports.size(); ++port)
-      if (is_linked(network.node(i), static_cast<PortNumber>(port)))
-        places.push_back({i, static_cast<PortNumber>(port)});
+      if (is_linked(network.node(i).ports[port])) places.push_back({i, static_cast<PortNumber>(port)});
   }
   return places;
 }
@@ -181,7 +170,7 @@ bool has_managing_program(const Network& network) {
 
 bool all_adapters_are_active(const Network& network) {
   return std::all_of(network.nodes().begin(), network.nodes().end(), [](const Node& node) {
-    if (node.is_switch() || !is_linked(node, 1)) return true;
+    if (node.is_switch() || !is_linked(node.ports[1])) return true;
     return node.ports[1].info.state == PortState::active;
   });
 }

@@ -39,9 +39,7 @@ struct SweptFabric {
     BOOST_REQUIRE(smp.header.status == MadStatus::ok);
   }
 
-  Lid lid_of(NodeIndex node) const {
-    return network.node(node).ports[port_with_lid(network.node(node))].info.lid;
-  }
+  Lid lid_of(NodeIndex node) const { return network.node(node).managed(1).info.lid; }
 
   // The node that answers a question to the LID; no value: none does.
   std::optional<Guid> who_answers(NodeIndex from, Lid lid) {
