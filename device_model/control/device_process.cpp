@@ -80,9 +80,10 @@ struct DeviceProcess::Impl {
         netlink_server(loop, disposal, fabric, control.contexts(), directory.netlink_socket(),
                        directory.sysfs()),
         faults(fabric),
-        admin({loop, disposal, fabric, network.place, control, sysfs, rdma_cm, faults, manager, watch,
-               [this] { return netlink_server.opened(); }, [this] { look_at_use(); },
-               [this] { linger.stay(); }, configuration.source, [this] { return linger.is_running(); },
+        admin({loop, disposal, fabric, network.place, control, sysfs, rdma_cm, faults, manager,
+               umad.infiniband_ports(), watch, [this] { return netlink_server.opened(); },
+               [this] { look_at_use(); }, [this] { linger.stay(); }, configuration.source,
+               [this] { return linger.is_running(); },
                [this](memory::Descriptor socket) {
                  waiting.push_back(std::move(socket));
                  end("a command has asked for it");

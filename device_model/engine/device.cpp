@@ -71,8 +71,10 @@ Device::Device(const DeviceConfig& config, Round& round, link::Uplink& uplink)
 
 Device::~Device() = default;
 
+// Whether an InfiniBand port is active is its subnet manager's to say.
 void Device::link_changed(bool up) {
   if (!up) ++port_counters_.link_downed;
+  if (config_.link_layer == wire::LinkLayer::infiniband) return;
   events_.raise(up ? DeviceEvent::port_active : DeviceEvent::port_error);
 }
 

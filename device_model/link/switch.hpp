@@ -69,6 +69,7 @@ class Switch final : public Uplink, private Forwarder {
 
   // Between the InfiniBand devices, all of which are attached to one engine's switch.
   LidRoutes& lid_routes() { return lid_routes_; }
+  const LidRoutes& lid_routes() const { return lid_routes_; }
 
   // A frame arrives from another switch.
   void arrive_by_trunk(const Trunk::Passenger& passenger, transport::Time now);

@@ -14,6 +14,7 @@ enum class Verdict : std::uint8_t {
   answered,  // the SMP is the answer now
   not_mine,  // a program may take it: SMInfo, notices, answers
   refused,   // its M_Key is wrong: it gets no answer
+  taken,     // a manager has taken note of a trap: it gets no answer
 };
 
 // `place` is where the SMP has come in. A Set may change other nodes: the ends of a link change together.

@@ -1,5 +1,7 @@
 #include "device_model/subnet/links.hpp"
 
+#include "device_model/subnet/notices.hpp"
+
 namespace urnic::subnet {
 namespace {
 
@@ -12,10 +14,14 @@ void show(Nodes& nodes, PortPlace place, bool up) {
   Node& node = nodes[place.node];
   Port& port = node.ports[place.port];
   const PortState before = port.info.state;
+  const bool was_up = before >= PortState::initialize;
   ++node.revision;
   port.info.state = up ? PortState::initialize : PortState::down;
   if (!is_disabled(port)) port.info.physical_state = up ? PhysicalState::link_up : PhysicalState::polling;
-  if (node.is_switch() && port.info.state != before) node.switch_info.port_state_change = true;
+  if (was_up && !up) ++port.times_down;
+  if (!node.is_switch() || port.info.state == before) return;
+  node.switch_info.port_state_change = true;
+  if (up != was_up) raise_link_state(node);
 }
 
 }  // namespace
@@ -42,9 +48,17 @@ void poll(Nodes& nodes, PortPlace place) {
   retrain(nodes, place);
 }
 
+void set_cable(Nodes& nodes, PortPlace place, bool is_plugged) {
+  Port& port = port_at(nodes, place);
+  if (!port.peer || port.is_pulled == !is_plugged) return;
+  port.is_pulled = port_at(nodes, *port.peer).is_pulled = !is_plugged;
+  retrain(nodes, place);
+}
+
 void retrain(Nodes& nodes, PortPlace place) {
-  const auto peer = port_at(nodes, place).peer;
-  const bool up = peer && !is_disabled(port_at(nodes, place)) && !is_disabled(port_at(nodes, *peer));
+  const Port& port = port_at(nodes, place);
+  const auto peer = port.peer;
+  const bool up = peer && !port.is_pulled && !is_disabled(port) && !is_disabled(port_at(nodes, *peer));
   show(nodes, place, up);
   if (peer) show(nodes, *peer, up);
 }

@@ -22,8 +22,11 @@ void connect(Nodes& nodes, PortPlace one, PortPlace other);
 void disable(Nodes& nodes, PortPlace place);
 void poll(Nodes& nodes, PortPlace place);
 
-// The link's ends begin anew: Initialize, if neither is disabled, else Down. A switch notes that a port of
-// its has changed.
+// Pulls the cable of a port out at both ends, or plugs it in again; nothing, if the port has no cable.
+void set_cable(Nodes& nodes, PortPlace place, bool is_plugged);
+
+// The link's ends begin anew: Initialize, if the cable is plugged in and neither is disabled, else Down. A
+// switch notes that a port of its has changed, and tells the manager.
 void retrain(Nodes& nodes, PortPlace place);
 
 }  // namespace urnic::subnet

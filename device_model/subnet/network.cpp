@@ -1,7 +1,8 @@
 #include "device_model/subnet/network.hpp"
 
 #include <algorithm>
-#include <optional>
+
+#include "device_model/subnet/notices.hpp"
 
 namespace urnic::subnet {
 namespace {
@@ -47,25 +48,46 @@ Datagram with(const Datagram& datagram, const Smp& smp) {
 
 NodeIndex Network::add(Node node) {
   nodes_.push_back(std::move(node));
-  return static_cast<NodeIndex>(nodes_.size() - 1);
+  told_.emplace_back();
+  const auto index = static_cast<NodeIndex>(nodes_.size() - 1);
+  remember(index);
+  return index;
+}
+
+void Network::connect(PortPlace one, PortPlace other) {
+  subnet::connect(nodes_, one, other);
+  tell_changes();
 }
 
 void Network::set_manager(NodeIndex adapter, bool is_manager) {
-  std::uint32_t& mask = nodes_[adapter].ports[1].info.capability_mask;
+  Node& node = nodes_[adapter];
+  std::uint32_t& mask = node.ports[1].info.capability_mask;
   mask = is_manager ? mask | kIsSubnetManager : mask & ~kIsSubnetManager;
-  if (watcher_) watcher_(adapter);
+  ++node.revision;
+  raise_port_change(node);
+  settle();
 }
 
-bool Network::send(NodeIndex adapter, Datagram datagram) {
-  const PortPlace own{adapter, 1};
+void Network::set_cable(PortPlace place, bool is_plugged) {
+  subnet::set_cable(nodes_, place, is_plugged);
+  settle();
+}
+
+bool Network::send(NodeIndex node, Datagram datagram) {
+  const bool has_left = send_any(node, datagram);
+  settle();
+  return has_left;
+}
+
+bool Network::send_any(NodeIndex node, Datagram datagram) {
+  const PortPlace own{node, nodes_[node].managed_port(1)};
   Smp smp;
   const bool is_smp = decode(datagram.mad, smp) == MadError::none;
   if (is_smp && smp.is_directed()) return send_directed(own, datagram, smp);
-  const PortInfo& info = port(adapter);
-  datagram.source = info.lid;
+  datagram.source = port_at(nodes_, own).info.lid;
   // The permissive LID is the port's own, and so is LID 0 before a manager has come.
   const bool is_own =
-      datagram.destination == kPermissiveLid || is_for(nodes_[adapter], 1, datagram.destination);
+      datagram.destination == kPermissiveLid || is_for(nodes_[node], own.port, datagram.destination);
   if (is_own) {
     arrive(own, datagram);
   } else {
@@ -87,8 +109,8 @@ void Network::walk_directed(PortPlace at, Hop hop, const Datagram& datagram, Smp
     if (hop.step == Step::drop) return;
     if (hop.step == Step::manager) return hand_over(at, with(datagram, smp));
     if (hop.step == Step::agent) {
-      const Verdict verdict = ask_agent(at, smp);
-      if (verdict == Verdict::refused) return;
+      const Verdict verdict = ask(at, smp);
+      if (verdict == Verdict::refused || verdict == Verdict::taken) return;
       if (verdict == Verdict::not_mine) return hand_over(at, with(datagram, smp));
       hop = answer_directed(smp);
       continue;
@@ -123,8 +145,8 @@ void Network::arrive(PortPlace place, const Datagram& datagram) {
 void Network::arrive_at_agent(PortPlace place, const Datagram& datagram) {
   Smp smp;
   if (decode(datagram.mad, smp) != MadError::none || smp.is_directed()) return;
-  const Verdict verdict = ask_agent(place, smp);
-  if (verdict == Verdict::refused) return;
+  const Verdict verdict = ask(place, smp);
+  if (verdict == Verdict::refused || verdict == Verdict::taken) return;
   if (verdict == Verdict::not_mine) return hand_over(place, datagram);
   const Datagram back = answer_to(datagram, encode(smp));
   // To itself, or from where it came.
@@ -133,23 +155,91 @@ void Network::arrive_at_agent(PortPlace place, const Datagram& datagram) {
   route(nodes_[place.node].is_switch() ? PortPlace{place.node, 0} : place, back);
 }
 
+// Nobody reads what a switch's own port has of subnet management beside the agent.
 void Network::hand_over(PortPlace place, const Datagram& datagram) {
-  if (!nodes_[place.node].is_switch() && receiver_) receiver_(place.node, datagram);
+  if (nodes_[place.node].is_switch() && datagram.destination_qpn == 0) return;
+  if (receiver_) receiver_(place.node, datagram);
 }
 
 Verdict Network::ask_agent(PortPlace place, Smp& smp) {
-  const bool may_change = smp.header.method == Method::set && watcher_;
-  std::vector<PortInfo> before;
-  if (may_change)
-    for (const Node& node : nodes_) before.push_back(node.is_switch() ? PortInfo{} : node.ports[1].info);
-  const Verdict verdict = subnet::answer(nodes_, place, smp);
-  if (may_change) tell_changes(before);
+  const Verdict verdict = ask(place, smp);
+  send_new_traps();
   return verdict;
 }
 
-void Network::tell_changes(const std::vector<PortInfo>& before) {
+Verdict Network::ask(PortPlace place, Smp& smp) {
+  const bool may_change = smp.header.method == Method::set;
+  const Verdict verdict = subnet::answer(nodes_, place, smp);
+  if (may_change) tell_changes();
+  return verdict;
+}
+
+void Network::settle() {
+  tell_changes();
+  send_new_traps();
+}
+
+void Network::remember(NodeIndex adapter) {
+  const Node& node = nodes_[adapter];
+  if (node.is_switch()) return;
+  told_[adapter] = {node.revision, node.ports[1].info, node.ports[1].pkeys, node.guids};
+}
+
+void Network::tell_changes() {
+  for (NodeIndex i = 0; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    if (node.is_switch() || told_[i].revision == node.revision) continue;
+    const Told before = told_[i];
+    remember(i);
+    const bool is_same = before.info == node.ports[1].info && before.pkeys == node.ports[1].pkeys &&
+                         before.guids == node.guids;
+    if (!is_same && watcher_) watcher_(i);
+  }
+}
+
+bool Network::has_managing_program() const {
+  return std::any_of(nodes_.begin(), nodes_.end(), [](const Node& node) {
+    return !node.is_switch() && (node.ports[1].info.capability_mask & kIsSubnetManager) != 0;
+  });
+}
+
+void Network::send_new_traps() {
+  if (!has_managing_program()) {
+    for (Node& node : nodes_) node.traps.clear();
+    return;
+  }
   for (NodeIndex i = 0; i < nodes_.size(); ++i)
-    if (!nodes_[i].is_switch() && nodes_[i].ports[1].info != before[i]) watcher_(i);
+    send_traps(i, [](const PendingTrap& trap) { return trap.is_new; });
+}
+
+void Network::repeat_traps() {
+  for (NodeIndex i = 0; i < nodes_.size(); ++i) send_traps(i, [](const PendingTrap&) { return true; });
+}
+
+// A port that no manager has told its LID sends none.
+template <class Chosen>
+void Network::send_traps(NodeIndex node, Chosen chosen) {
+  const PortInfo& speaker = nodes_[node].managed(1).info;
+  if (speaker.manager_lid == Lid{}) return nodes_[node].traps.clear();
+  // What a receiver does with it may change the list.
+  std::vector<Mad> traps;
+  for (PendingTrap& trap : nodes_[node].traps) {
+    if (!chosen(trap)) continue;
+    trap.is_new = false;
+    traps.push_back(encode_trap(trap));
+  }
+  for (const Mad& trap : traps)
+    send_any(node, {.destination = speaker.manager_lid, .service_level = speaker.manager_sl, .mad = trap});
+}
+
+std::optional<std::chrono::nanoseconds> Network::trap_interval() const {
+  std::optional<std::chrono::nanoseconds> shortest;
+  for (const Node& node : nodes_)
+    if (!node.traps.empty()) {
+      const auto interval = subnet::trap_interval(node);
+      shortest = std::min(shortest.value_or(interval), interval);
+    }
+  return shortest;
 }
 
 }  // namespace urnic::subnet

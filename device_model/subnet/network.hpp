@@ -3,9 +3,12 @@
 // One thread only. Datagrams go from node to node by function calls: docs/decisions/subnet-by-calls.md.
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "device_model/subnet/agent.hpp"
@@ -28,19 +31,21 @@ struct Datagram {
 
 class Network {
  public:
-  // A datagram has arrived at an adapter, and is not for its subnet management agent.
-  using Receiver = std::function<void(NodeIndex adapter, const Datagram& datagram)>;
-  // Something of the adapter's port has changed.
+  // A datagram has arrived at a node, and is not for its subnet management agent. At a switch it is of
+  // another class than subnet management.
+  using Receiver = std::function<void(NodeIndex node, const Datagram& datagram)>;
+  // Something of the adapter's port has changed: its PortInfo, P_Keys or GUIDs.
   using Watcher = std::function<void(NodeIndex adapter)>;
 
   NodeIndex add(Node node);
-  void connect(PortPlace one, PortPlace other) { subnet::connect(nodes_, one, other); }
+  void connect(PortPlace one, PortPlace other);
   void on_arrival(Receiver receiver) { receiver_ = std::move(receiver); }
   void on_change(Watcher watcher) { watcher_ = std::move(watcher); }
 
-  // Sends from an adapter's port 1. The receiver may be called before it returns, for this adapter too.
-  // False: the datagram cannot leave: its directed route does not begin at this port.
-  bool send(NodeIndex adapter, Datagram datagram);
+  // Sends from an adapter's port 1, or from a switch's own port. The receiver may be called before it
+  // returns, for this node too. False: the datagram cannot leave: its directed route does not begin at this
+  // port.
+  bool send(NodeIndex node, Datagram datagram);
 
   // Hands an SMP to the agent of the node where it comes in, at once: for the built-in manager, which is a
   // part of the fabric. The watcher is told as of any other. The SMP is the answer, if there is one.
@@ -49,11 +54,33 @@ class Network {
   // Whether a subnet manager runs at the adapter.
   void set_manager(NodeIndex adapter, bool is_manager);
 
+  // Whether a program is a subnet manager here (IBTA 14.2.5.6: CapabilityMask.IsSM).
+  bool has_managing_program() const;
+
+  // Pulls the cable of a port out, or plugs it in: both ends of the link go down, or begin anew.
+  void set_cable(PortPlace place, bool is_plugged);
+
+  // Sends again what managers have not repressed. As long as no program is a manager, there is nothing to
+  // send: a manager that comes reads the state of all.
+  void repeat_traps();
+  // When that is due, from the last time on; empty: nothing waits.
+  std::optional<std::chrono::nanoseconds> trap_interval() const;
+
   const Nodes& nodes() const { return nodes_; }
   const Node& node(NodeIndex index) const { return nodes_[index]; }
   const wire::mad::PortInfo& port(NodeIndex adapter) const { return nodes_[adapter].ports[1].info; }
 
  private:
+  // What watchers learn of an adapter, and when that was.
+  struct Told {
+    std::uint32_t revision = 0;
+    wire::mad::PortInfo info;
+    std::array<std::uint16_t, kPkeys> pkeys{};
+    wire::mad::GuidBlock guids{};
+  };
+
+  bool send_any(NodeIndex node, Datagram datagram);
+  Verdict ask(PortPlace place, wire::mad::Smp& smp);
   // A datagram at a node: where it came in, or where its own program wrote it.
   bool send_directed(PortPlace from, const Datagram& datagram, wire::mad::Smp smp);
   void walk_directed(PortPlace from, Hop hop, const Datagram& datagram, wire::mad::Smp& smp);
@@ -61,9 +88,16 @@ class Network {
   void arrive(PortPlace place, const Datagram& datagram);
   void arrive_at_agent(PortPlace place, const Datagram& datagram);
   void hand_over(PortPlace place, const Datagram& datagram);
-  void tell_changes(const std::vector<wire::mad::PortInfo>& before);
+  // What follows each change: watchers learn of it, and managers.
+  void settle();
+  void remember(NodeIndex adapter);
+  void tell_changes();
+  void send_new_traps();
+  template <class Chosen>
+  void send_traps(NodeIndex node, Chosen chosen);
 
   Nodes nodes_;
+  std::vector<Told> told_;  // by node
   Receiver receiver_;
   Watcher watcher_;
 };

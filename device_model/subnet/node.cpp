@@ -1,6 +1,7 @@
 #include "device_model/subnet/node.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace urnic::subnet {
 namespace {
@@ -93,6 +94,14 @@ Node make_switch(Guid guid, std::string_view description, PortNumber ports) {
   own.state = PortState::active;
   own.physical_state = PhysicalState::link_up;
   return node;
+}
+
+std::string description_of(const Node& node) {
+  const auto end = std::find(node.description.begin(), node.description.end(), std::byte{0});
+  std::string text;
+  std::transform(node.description.begin(), end, std::back_inserter(text),
+                 [](std::byte letter) { return static_cast<char>(letter); });
+  return text;
 }
 
 SmpData linear_block(const std::vector<std::uint8_t>& table, std::size_t block) {

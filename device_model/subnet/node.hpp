@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -36,10 +37,19 @@ inline constexpr std::size_t kArbitrationParts = 4;
 struct Port {
   wire::mad::PortInfo info;
   std::optional<PortPlace> peer;  // the link's other end; empty: no cable
+  bool is_pulled = false;         // the cable is there, and is plugged in at neither end
+  std::uint32_t times_down = 0;   // how often the link has gone down
   std::array<std::uint16_t, kPkeys> pkeys{};
   // By the part of the modifier: halves of the low table, then of the high one.
   std::array<wire::mad::SmpData, kArbitrationParts> arbitration{};
   std::map<PortNumber, wire::mad::SmpData> sl_to_vl;  // by input port; of a switch's output port, else 0
+};
+
+// A trap that the manager has not repressed (notices.hpp).
+struct PendingTrap {
+  wire::mad::Notice notice;
+  wire::mad::TransactionId transaction;
+  bool is_new = true;  // not sent yet
 };
 
 struct Node {
@@ -52,6 +62,11 @@ struct Node {
   std::vector<std::uint8_t> linear;
   // Counts changes of what is here, so that others see that there is something new.
   std::uint32_t revision = 0;
+  // Counts how often a manager has asked the port's clients to register again (IBTA 14.2.5.6:
+  // ClientReregister).
+  std::uint32_t reregistrations = 0;
+  std::vector<PendingTrap> traps;  // at most one of each kind
+  std::uint64_t last_trap = 0;     // the transaction of the newest
   // By position and group, from LID 0xC000 on.
   std::map<std::pair<std::uint32_t, std::uint32_t>, wire::mad::SmpData> multicast;  // by position, block
 
@@ -67,6 +82,9 @@ struct Node {
 Node make_adapter(wire::mad::Guid guid, std::string_view description, std::uint8_t mtu);
 // With ports 1 to `ports`, at most 254.
 Node make_switch(wire::mad::Guid guid, std::string_view description, PortNumber ports);
+
+// The node description's text.
+std::string description_of(const Node& node);
 
 // A block of a linear table, as LinearForwardingTable has it (IBTA 14.2.5.10); what is behind the table's end
 // has no route.

@@ -76,6 +76,7 @@ MadStatus write_port_info(Nodes& nodes, PortPlace place, const PortInfo& wanted)
   if (!is_allowed(port.info, wanted)) return MadStatus::invalid_field;
   const Node& node = nodes[place.node];
   const bool is_own_port = node.is_switch() && place.port == 0;
+  if (wanted.client_reregister) ++nodes[place.node].reregistrations;
   if (!node.is_switch() || is_own_port) write_managed(port.info, wanted);
   write_link(port.info, wanted);
   if (!is_own_port) write_state(nodes, place, wanted);

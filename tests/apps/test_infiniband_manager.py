@@ -129,6 +129,62 @@ class Opensm(Managed):
             self.fabric.run(self.fabric.urnic, "run", "--infiniband", *other, "--", "true", status=2)
 
 
+@unittest.skipUnless(OPENSM, "opensm is not installed: tools/install-packages test")
+class LinksThatGo(Managed):
+    def setUp(self):
+        super().setUp()
+        self.fabric.run(self.fabric.urnic, "up", "--infiniband")
+
+    def set_link(self, link, state):
+        return self.fabric.run(self.fabric.urnic, "link", "set", link, f"state={state}")
+
+    def states(self):
+        return [port["state"] for port in self.subnet()["ports"]]
+
+    def log(self):
+        return (self.fabric.run_directory / "opensm" / "opensm.log").read_text()
+
+    def test_opensm_acts_on_links_that_are_cut(self):
+        # opensm sweeps by itself every 10 s: it acts now because the switch tells it (trap 128).
+        self.assertIn("urnic1  link down", self.set_link("urnic1", "down"))
+        self.assertEqual(self.states(), ["active", "down"])
+        self.assertIn("State: Down", self.fabric.run_on_urnic("ibstat", "urnic1"))
+        fabric.wait_until(lambda: "num:128" in self.log(), "the switch's trap")
+        self.assertRegex(self.fabric.run_on_urnic("iblinkinfo", "-C", "urnic0"), r"2\[  \] ==\( +Down/ Polling\)")
+        self.set_link("urnic1", "up")
+        fabric.wait_until(lambda: self.states() == ["active", "active"], "the link to be active again")
+        self.run_pair()
+        self.assertIn("urnic switch:1  link down, to ", self.set_link("urnic switch:1", "down"))
+        self.assertEqual(self.states(), ["down", "active"])
+        self.set_link("urnic switch", "up")
+
+    def test_programs_are_told(self):
+        watch = self.fabric.start_on_urnic("stdbuf", "-oL", "ibv_asyncwatch", "-d", "urnic1")
+        fabric.wait_until(lambda: "async event FD" in watch.output(), "the watch to begin")
+        self.set_link("urnic1", "down")
+        fabric.wait_until(lambda: "IBV_EVENT_PORT_ERR" in watch.output(), "the event of the cut")
+        self.set_link("urnic1", "up")
+        fabric.wait_until(lambda: "IBV_EVENT_PORT_ACTIVE" in watch.output(), "the event of the port")
+        watch.kill()
+
+    def test_counters_of_the_switch(self):
+        self.run_pair()
+        switch = re.search(r"lid (\d+)", self.fabric.run_on_urnic("ibswitches", "-C", "urnic0")).group(1)
+
+        def packets(port):
+            shown = self.fabric.run_on_urnic("perfquery", "-C", "urnic0", switch, str(port))
+            return [int(re.search(rf"Port{way}Pkts:\.+(\d+)", shown).group(1)) for way in ("Xmit", "Rcv")]
+
+        one, other, both = packets(1), packets(2), packets(255)
+        self.assertGreater(min(one + other), 100)
+        self.assertEqual([one[0], one[1]], [other[1], other[0]])  # what comes in by one leaves by the other
+        self.assertEqual(both, [one[0] + other[0], one[1] + other[1]])
+        self.set_link("urnic1", "down")
+        self.assertRegex(self.fabric.run_on_urnic("perfquery", "-C", "urnic0", switch, "2"), r"LinkDownedCounter:\.+1\b")
+        self.fabric.run_on_urnic("perfquery", "-C", "urnic0", "-R", "-a", switch)
+        self.assertEqual(packets(255), [0, 0])
+
+
 class BrokenOpensm(Managed):
     def test_an_opensm_that_cannot_begin(self):
         program = self.fabric.home / "opensm"

@@ -78,6 +78,11 @@ void print_links(const json& answer, bool as_json) {
     return;
   }
   for (const auto& [device, link] : answer.at("links").items()) {
+    if (link.contains("peer")) {
+      fmt::print("{}  link {}, to {}\n", device, link.at("state").get<std::string>(),
+                 link.at("peer").get<std::string>());
+      continue;
+    }
     fmt::print("{}  link {}\n", device, link.at("state").get<std::string>());
     print_wire(link.at("wire"));
     print_direction("tx", link.at("tx"), answer.at("defaults"));
@@ -122,7 +127,9 @@ void add_link(Command& urnic) {
   shown.callback([options] { show(*options); });
 
   Command changed = command.add_subcommand("set", "Change settings; the others stay as they are");
-  changed.add_option("DEVICE", options->device, "Whose link; all: every device's")
+  changed
+      .add_option("DEVICE", options->device,
+                  "Whose link; all: every device's; SWITCH:PORT, SWITCH: an InfiniBand switch's")
       .required()
       .suggest("device");
   changed.add_option("SETTING", options->settings, "KEY=VALUE, as docs/configuration.md lists under [[link]]")
@@ -134,7 +141,8 @@ void add_link(Command& urnic) {
   changed.footer(
       "Example: urnic link set urnic0 --direction tx loss=0.01 delay_us=5\n"
       "Example: urnic link set all rate_gbps=10 recovery=gbn\n"
-      "Example: urnic link set urnic0 state=down");
+      "Example: urnic link set urnic0 state=down\n"
+      "Example: urnic link set 'urnic switch:2' state=down");
   changed.callback([options] { set(*options); });
 }
 

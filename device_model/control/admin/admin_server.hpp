@@ -19,6 +19,7 @@ class ActiveFaults;
 class ControlServer;
 class EngineWatch;
 class Fabric;
+class InfinibandPorts;
 struct NetworkNamespace;
 struct ServedDevice;
 class SubnetManager;
@@ -39,6 +40,7 @@ class AdminServer {
     rdma_cm::RdmaCmServer& rdma_cm;
     ActiveFaults& faults;
     const SubnetManager& manager;
+    InfinibandPorts& infiniband;
     const EngineWatch& watch;
     std::function<std::uint64_t()> lookups;  // how often programs have looked for devices so far
     std::function<void()> changed;           // a lease has begun or ended

@@ -13,6 +13,7 @@
 #include "device_model/control/admin/lan_report.hpp"
 #include "device_model/control/admin/recovery_commands.hpp"
 #include "device_model/control/admin/setting_value.hpp"
+#include "device_model/control/admin/switch_links.hpp"
 #include "device_model/control/admin/wire_description.hpp"
 #include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/fabric.hpp"
@@ -20,6 +21,7 @@
 #include "device_model/control/sysfs/counter_values.hpp"
 #include "device_model/control/sysfs/port_files.hpp"
 #include "device_model/control/sysfs/sysfs_tree.hpp"
+#include "device_model/control/umad/infiniband_ports.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
 #include "device_model/link/frames/host_interface.hpp"
@@ -56,9 +58,15 @@ json describe_counters(const link::Link* link, Direction direction) {
   return values;
 }
 
+// A subnet manager makes an InfiniBand link active; it is up before.
+bool is_up(const Fabric& fabric, const ServedDevice& device, transport::Time now) {
+  const bool is_linked = !device.adapter || subnet::is_linked(fabric.subnet().node(*device.adapter).ports[1]);
+  return is_linked && device.device->link_up(now);
+}
+
 json describe_link(const Fabric& fabric, const ServedDevice& device, transport::Time now) {
   const link::Link* link = fabric.switch_of(device).existing_link(device.index);
-  return {{"state", device.device->link_up(now) ? "up" : "down"},
+  return {{"state", is_up(fabric, device, now) ? "up" : "down"},
           {"wire", describe_wire(device)},
           {"tx",
            {{"settings", describe_settings(device.settings.transmit_link)},
@@ -115,6 +123,23 @@ LinkChange read_change(const json& request) {
   return change;
 }
 
+// Faults and delays are those of the links at devices.
+LinkChange read_cable_change(const json& request) {
+  LinkChange change = read_change(request);
+  if (!change.up || !change.values.empty() || change.recovery)
+    throw std::runtime_error("of a switch's link only state can be set: \"up\" or \"down\"");
+  return change;
+}
+
+// Empty: the request names no switch.
+std::vector<subnet::PortPlace> switch_ports(const Fabric& fabric, const json& request) {
+  const auto name = request.find("device");
+  if (name == request.end() || !name->is_string()) return {};
+  for (const auto& device : fabric.devices())
+    if (*name == device->settings.name) return {};
+  return find_switch_ports(fabric.subnet(), name->get<std::string>());
+}
+
 LinkSettings changed(LinkSettings settings, const LinkChange& change) {
   for (const auto& [key, value] : change.values) key->set(settings, value);
   return settings;
@@ -133,6 +158,7 @@ void check(const LinkChange& change, const ServedDevice& device) {
   }
 }
 
+// An InfiniBand port's cable is the subnet's; what may be restored here is a fault's cut.
 void apply(Fabric& fabric, const LinkChange& change, ServedDevice& device) {
   if (change.transmit) device.settings.transmit_link = changed(device.settings.transmit_link, change);
   if (change.receive) device.settings.receive_link = changed(device.settings.receive_link, change);
@@ -142,7 +168,7 @@ void apply(Fabric& fabric, const LinkChange& change, ServedDevice& device) {
     link::Link& link = fabric.switch_of(device).link(device.index);
     if (*change.up) {
       link.restore();
-    } else {
+    } else if (!device.adapter) {
       link.cut(transport::Time::max());
     }
   });
@@ -153,6 +179,10 @@ void apply(Fabric& fabric, const LinkChange& change, ServedDevice& device) {
 
 json AdminServer::link(const json& request, AdminConnectionState&) {
   Fabric& fabric = surroundings_.fabric;
+  if (const auto places = switch_ports(fabric, request); !places.empty()) {
+    if (request.contains("set")) surroundings_.infiniband.set_cables(places, *read_cable_change(request).up);
+    return {{"links", describe_switch_links(fabric.subnet(), places)}};
+  }
   ServedDevice* const only = find_device(fabric, request);
   if (request.contains("set")) {
     if (!request.contains("device"))
@@ -164,6 +194,8 @@ json AdminServer::link(const json& request, AdminConnectionState&) {
     for (const auto& device : fabric.devices()) {
       if (!concerns(device)) continue;
       apply(fabric, change, *device);
+      if (change.up && device->adapter)
+        surroundings_.infiniband.set_cables({{*device->adapter, 1}}, *change.up);
       if (change.up && !device->adapter)
         show_port_state(surroundings_.sysfs.port_folder(*device), fabric.link_is_up(*device));
       if (change.recovery) set_recovery(fabric, surroundings_.control, *device, *change.recovery, {});

@@ -5,7 +5,6 @@
 #include "device_model/control/admin/admin_server.hpp"
 #include "device_model/control/admin/subnet_description.hpp"
 #include "device_model/control/fabric/port_record.hpp"
-#include "device_model/subnet/manager/sweep.hpp"
 #include "device_model/subnet/network.hpp"
 #include "json/json.hpp"
 
@@ -38,7 +37,7 @@ json describe_subnet(Fabric& fabric, const SubnetManager& manager) {
           {"state", kStateNames[static_cast<std::size_t>(manager.state())]},
           {"pid", manager.pid() != 0 ? json(manager.pid()) : json()},
           {"problem", manager.problem().empty() ? json() : json(manager.problem())},
-          {"program_manages", subnet::has_managing_program(fabric.subnet())},
+          {"program_manages", fabric.subnet().has_managing_program()},
           {"brought_up", manager.has_brought_up()},
           {"ports", ports}};
 }

@@ -73,7 +73,7 @@ Fabric::Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCa
   for (const DeviceSettings& settings : configuration.devices) add_device(settings, configuration.icrc);
   subnet_ = make_subnet(devices_);
   if (!subnet_->nodes().empty())
-    lid_routing_ = std::make_unique<LidRouting>(*subnet_, devices_, *units_.front());
+    lid_routing_ = std::make_unique<LidRouting>(*subnet_, devices_, infiniband_unit());
   subnet_changed();
   add_neighbours(stations_);
   if (configuration.lan) join_lan(lan != nullptr ? std::move(lan) : open_carrier(lan_settings_.carrier));
@@ -83,8 +83,8 @@ Fabric::Fabric(const Configuration& configuration) : Fabric(configuration, nullp
 
 // The first engine serves the LAN, and all InfiniBand devices.
 EngineUnit& Fabric::unit(const ServedDevice& served) const {
-  const bool is_infiniband = served.settings.link_layer == LinkLayer::infiniband;
-  return *units_[is_infiniband ? 0 : served.index % units_.size()];
+  if (served.settings.link_layer == LinkLayer::infiniband) return infiniband_unit();
+  return *units_[served.index % units_.size()];
 }
 
 void Fabric::subnet_changed() {

@@ -60,6 +60,8 @@ class Fabric {
   link::Switch& switch_of(const ServedDevice& served);
   const link::Switch& switch_of(const ServedDevice& served) const;
   EngineUnit& unit_of(const ServedDevice& served) { return unit(served); }
+  // That of all InfiniBand devices, and of the switches between them.
+  EngineUnit& infiniband_unit() const { return *units_.front(); }
   std::uint32_t engines() const { return static_cast<std::uint32_t>(units_.size()); }
   const std::vector<std::unique_ptr<EngineUnit>>& units() const { return units_; }
   // Runs `task` on each engine, one after the other, as Engine::execute does.

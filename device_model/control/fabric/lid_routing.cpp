@@ -49,7 +49,8 @@ LidRouting::LidRouting(const subnet::Network& network,
       unit_(unit),
       device_of_node_(network.nodes().size()),
       seen_(network.nodes().size(), kNever),
-      gids_(network.nodes().size()) {
+      gids_(network.nodes().size()),
+      managed_(network.nodes().size()) {
   for (const auto& device : devices)
     if (device->adapter) device_of_node_.at(*device->adapter) = device.get();
 }
@@ -88,6 +89,9 @@ LidRouting::Change LidRouting::change_of(subnet::NodeIndex number) {
   change.has_new_gids = gids_[number] != gids;
   gids_[number] = gids;
   for (const wire::Gid& gid : gids) change.gids.push_back({gid, 0});
+  const ManagedPort managed = managed_port_of(node);
+  change.events = events_between(managed_[number], managed);
+  managed_[number] = managed;
   return change;
 }
 
@@ -96,6 +100,7 @@ void LidRouting::apply(Change& change) const {
   if (change.device == nullptr) return;
   change.device->device->set_lids(change.lids);
   if (change.has_new_gids) change.device->device->set_gids(change.gids);
+  for (const engine::DeviceEvent event : change.events) change.device->device->events().raise(event);
 }
 
 }  // namespace urnic::control

@@ -1,11 +1,13 @@
 // What the subnet manager has written of the built-in InfiniBand fabric, for the engine that carries its
-// data: the switches' tables, which links take data, and the LIDs and GIDs of the devices' ports.
+// data: the switches' tables, which links take data, and the LIDs and GIDs of the devices' ports. Programs
+// get the events of what has changed of their port.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "device_model/control/fabric/port_events.hpp"
 #include "device_model/control/fabric/served_device.hpp"
 #include "device_model/engine/device/device_config.hpp"
 #include "device_model/link/lid_routes.hpp"
@@ -32,6 +34,7 @@ class LidRouting {
     engine::LocalLids lids;
     std::vector<engine::LocalGid> gids;
     bool has_new_gids = false;
+    std::vector<engine::DeviceEvent> events;
   };
 
   Change change_of(subnet::NodeIndex number);
@@ -42,6 +45,7 @@ class LidRouting {
   std::vector<ServedDevice*> device_of_node_;
   std::vector<std::uint32_t> seen_;           // revisions, by node
   std::vector<std::vector<wire::Gid>> gids_;  // by node
+  std::vector<ManagedPort> managed_;          // by node
 };
 
 }  // namespace urnic::control

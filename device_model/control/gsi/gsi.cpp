@@ -10,6 +10,7 @@
 #include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/udp_source_port.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
+#include "device_model/control/gsi/counted_nodes.hpp"
 #include "device_model/control/gsi/performance_agent.hpp"
 #include "device_model/engine/engine.hpp"
 #include "device_model/subnet/network.hpp"
@@ -63,7 +64,8 @@ std::optional<std::uint32_t> gid_index(const ServedDevice& device, const wire::G
 }
 
 struct Gsi::Impl {
-  Impl(EventLoop& loop, Fabric& its_fabric) : fabric(its_fabric), performance(fabric) {
+  Impl(EventLoop& loop, Fabric& its_fabric) : fabric(its_fabric) {
+    for (const auto& device : fabric.devices()) performance.emplace_back(counters_of_device(fabric, *device));
     looked_at.reserve(fabric.units().size());
     for (const auto& unit : fabric.units()) {
       watches.emplace_back(loop, unit->management.arrival_descriptor(), EPOLLIN,
@@ -96,7 +98,7 @@ struct Gsi::Impl {
     const auto handler =
         handlers.find({static_cast<std::uint8_t>(header.management_class), header.class_version});
     if (handler != handlers.end() && handler->second(device, from, mad)) return;
-    if (const auto answer = performance.answer(device, header, mad)) {
+    if (const auto answer = performance[device.index].answer(header, mad)) {
       send(device, from, *answer);
     } else if (other && other(device, from, mad)) {
       return;
@@ -188,7 +190,7 @@ struct Gsi::Impl {
   }
 
   Fabric& fabric;
-  PerformanceAgent performance;
+  std::vector<PerformanceAgent> performance;                          // by device index
   std::map<std::pair<std::uint8_t, std::uint8_t>, Handler> handlers;  // by class and version
   Handler other;
   std::function<void()> moved;

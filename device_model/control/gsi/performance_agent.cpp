@@ -4,7 +4,7 @@
 #include <limits>
 #include <string_view>
 
-#include "device_model/control/fabric/limits.hpp"
+#include "wire/mad/performance.hpp"
 
 namespace urnic::control {
 namespace {
@@ -94,45 +94,50 @@ std::optional<Mad> answer_class_port_info(MadHeader header) {
 
 }  // namespace
 
-PerformanceAgent::PerformanceAgent(Fabric& fabric) : fabric_(fabric), ports_(fabric.devices().size()) {}
-
-const std::vector<CounterValue>& PerformanceAgent::values(const ServedDevice& device) {
-  Port& port = ports_[device.index];
+void PerformanceAgent::read() {
   const auto now = std::chrono::steady_clock::now();
-  if (port.values.empty() || now - port.read_at >= kReadAgainAfter) {
-    const CounterSnapshot counters = snapshot(fabric_, device);
-    port.values = port_values(counters);
-    port.values.push_back({"QP1_dropped", counters.management.no_room});
-    port.read_at = now;
-  }
-  return port.values;
+  if (!ports_.empty() && now - read_at_ < kReadAgainAfter) return;
+  auto values = read_();
+  ports_.resize(values.size());
+  for (std::size_t i = 0; i < ports_.size(); ++i) ports_[i].values = std::move(values[i]);
+  read_at_ = now;
 }
 
+std::span<PerformanceAgent::Port> PerformanceAgent::selected_ports(std::uint8_t select) {
+  if (select == kAllPorts) return ports_;
+  if (select == 0 || select > ports_.size()) return {};
+  return {&ports_[select - 1u], 1};
+}
+
+// Of several ports: their sum (IBTA 16.1.3.5). What a Set writes is then the value of each.
 template <class Attribute>
-std::optional<Mad> PerformanceAgent::answer_counters(const ServedDevice& device, MadHeader header,
-                                                     std::span<const std::byte> mad, TakenOff Port::*off) {
+std::optional<Mad> PerformanceAgent::answer_counters(MadHeader header, std::span<const std::byte> mad,
+                                                     TakenOff Port::*off) {
   Attribute counters;
   if (decode(mad, counters) != MadError::none) return {};
   const bool set = header.method == Method::set;
   header.method = Method::get_response;
-  if (counters.port_select != limits::kPorts && counters.port_select != kAllPorts) {
+  read();
+  const std::span<Port> ports = selected_ports(counters.port_select);
+  if (ports.empty()) {
     header.status = MadStatus::invalid_field;
     return encode(counters, header);
   }
-  const std::vector<CounterValue>& now = values(device);
-  TakenOff& taken_off = ports_[device.index].*off;
   const std::uint32_t selected = set ? selection(counters) : 0;
   for_each_counter(counters, [&](unsigned bit, std::string_view name, auto& counter, auto largest) {
-    const std::uint64_t total = value_of(now, name);
-    if ((selected >> bit & 1) != 0) taken_off[bit] = total - counter;
-    counter = static_cast<std::decay_t<decltype(counter)>>(
-        std::min<std::uint64_t>(total - taken_off[bit], largest));
+    std::uint64_t sum = 0;
+    for (Port& port : ports) {
+      const std::uint64_t total = value_of(port.values, name);
+      std::uint64_t& taken_off = (port.*off)[bit];
+      if ((selected >> bit & 1) != 0) taken_off = total - counter;
+      sum += total - taken_off;
+    }
+    counter = static_cast<std::decay_t<decltype(counter)>>(std::min<std::uint64_t>(sum, largest));
   });
   return encode(counters, header);
 }
 
-std::optional<Mad> PerformanceAgent::answer(const ServedDevice& device, const MadHeader& header,
-                                            std::span<const std::byte> mad) {
+std::optional<Mad> PerformanceAgent::answer(const MadHeader& header, std::span<const std::byte> mad) {
   using wire::mad::PerformanceAttribute;
   const bool request = header.method == Method::get || header.method == Method::set;
   if (!request || header.management_class != wire::mad::ManagementClass::performance ||
@@ -143,9 +148,9 @@ std::optional<Mad> PerformanceAgent::answer(const ServedDevice& device, const Ma
     case PerformanceAttribute::class_port_info:
       return header.method == Method::get ? answer_class_port_info(header) : std::nullopt;
     case PerformanceAttribute::port_counters:
-      return answer_counters<PortCounters>(device, header, mad, &Port::off_counters);
+      return answer_counters<PortCounters>(header, mad, &Port::off_counters);
     case PerformanceAttribute::port_counters_extended:
-      return answer_counters<PortCountersExtended>(device, header, mad, &Port::off_extended);
+      return answer_counters<PortCountersExtended>(header, mad, &Port::off_extended);
   }
   return {};
 }

@@ -71,14 +71,14 @@ void SubnetManager::end(const std::string& why) {
 void SubnetManager::look() {
   has_brought_up_ = has_brought_up_ || subnet::all_adapters_are_active(fabric_.subnet());
   if (choice_ != ManagerChoice::built_in || state_ != State::running || soon_.is_set()) return;
-  const bool program_manages = subnet::has_managing_program(fabric_.subnet());
+  const bool program_manages = fabric_.subnet().has_managing_program();
   if (!program_manages && (program_managed_ || fabric_has_changed())) soon_.set(kPauses * sweep_time_);
   program_managed_ = program_manages;
 }
 
 // What it writes changes the fabric, too, of which `look` is told once more.
 void SubnetManager::sweep() {
-  if (subnet::has_managing_program(fabric_.subnet())) return;
+  if (fabric_.subnet().has_managing_program()) return;
   const Clock::time_point begin = Clock::now();
   const subnet::SweepReport report = subnet::sweep(fabric_.subnet());
   sweep_time_ = Clock::now() - begin;

@@ -77,7 +77,9 @@ bool CounterFiles::update() {
     const CounterSnapshot counters = snapshot(fabric_, *files.device);
     changed |= files.port.update(port_values(counters));
     changed |= files.hardware.update(hardware_values(counters));
-    if (counters.link_up != files.link_up) show_port_state(files.folder, counters.link_up);
+    // An InfiniBand port's state is the subnet manager's.
+    const bool is_shown = counters.link_up == files.link_up || files.device->adapter;
+    if (!is_shown) show_port_state(files.folder, counters.link_up);
     files.link_up = counters.link_up;
   }
   for (AddedFolder& added : added_) changed |= added.folder.update(added.values());

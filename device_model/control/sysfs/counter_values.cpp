@@ -5,6 +5,7 @@
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
 #include "device_model/link/switch.hpp"
+#include "device_model/subnet/network.hpp"
 
 namespace urnic::control {
 namespace {
@@ -30,6 +31,7 @@ CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device) {
             .transmit_discards = transmit_discards(fabric.switch_of(device).existing_link(device.index)),
             .link_up = device.device->link_up(engine.now())};
   });
+  if (device.adapter) copy.port.link_downed += fabric.subnet().node(*device.adapter).ports[1].times_down;
   return copy;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "device_model/control/gsi/counted_nodes.hpp"
 #include "wire/mad/smp.hpp"
 
 namespace urnic::control {
@@ -36,10 +37,19 @@ wire::mad::Mad unsupported(const subnet::Datagram& datagram, wire::mad::MadHeade
 
 }  // namespace
 
-InfinibandPorts::InfinibandPorts(Fabric& fabric, Taker taker)
-    : fabric_(fabric), taker_(std::move(taker)), performance_(fabric) {
+InfinibandPorts::InfinibandPorts(EventLoop& loop, Fabric& fabric, Taker taker)
+    : fabric_(fabric),
+      taker_(std::move(taker)),
+      device_of_node_(fabric.subnet().nodes().size()),
+      repeat_(loop, [this] { repeat_traps(); }) {
+  for (const auto& device : fabric_.devices())
+    if (device->adapter) device_of_node_.at(*device->adapter) = device.get();
+  for (subnet::NodeIndex node = 0; node < device_of_node_.size(); ++node)
+    performance_.emplace_back(device_of_node_[node] != nullptr
+                                  ? counters_of_device(fabric_, *device_of_node_[node])
+                                  : counters_of_switch(fabric_, node));
   fabric_.subnet().on_arrival(
-      [this](subnet::NodeIndex adapter, const subnet::Datagram& datagram) { arrive(adapter, datagram); });
+      [this](subnet::NodeIndex node, const subnet::Datagram& datagram) { arrive(node, datagram); });
 }
 
 InfinibandPorts::~InfinibandPorts() { fabric_.subnet().on_arrival({}); }
@@ -54,21 +64,24 @@ int InfinibandPorts::send(const ServedDevice& device, const GsiAddress& to, MadB
       .destination = {to.lid}, .source_qpn = qpn, .destination_qpn = qpn, .service_level = to.service_level};
   std::copy(mad.begin(), mad.end(), datagram.mad.begin());
   const bool has_left = fabric_.subnet().send(*device.adapter, datagram);
-  fabric_.subnet_changed();
+  changed();
   return has_left ? 0 : EINVAL;
 }
 
-void InfinibandPorts::arrive(subnet::NodeIndex adapter, const subnet::Datagram& datagram) {
-  const auto& devices = fabric_.devices();
-  const auto found = std::find_if(devices.begin(), devices.end(),
-                                  [&](const auto& device) { return device->adapter == adapter; });
+void InfinibandPorts::arrive(subnet::NodeIndex node, const subnet::Datagram& datagram) {
   wire::mad::MadHeader header;
-  if (found == devices.end() || decode(datagram.mad, header) != wire::mad::MadError::none) return;
-  ServedDevice& device = **found;
+  if (decode(datagram.mad, header) != wire::mad::MadError::none) return;
   if (datagram.destination_qpn == kGeneralServices) {
-    if (const auto counters = performance_.answer(device, header, datagram.mad))
-      return answer(device, datagram, *counters);
+    if (const auto counters = performance_[node].answer(header, datagram.mad))
+      return answer(node, datagram, *counters);
   }
+  if (ServedDevice* const device = device_of_node_[node]) return arrive_at_device(*device, datagram, header);
+  if (header.method == Method::get || header.method == Method::set)
+    answer(node, datagram, unsupported(datagram, header));
+}
+
+void InfinibandPorts::arrive_at_device(ServedDevice& device, const subnet::Datagram& datagram,
+                                       const wire::mad::MadHeader& header) {
   GsiAddress from;
   from.peer_qpn = wire::Qpn{datagram.source_qpn};
   from.lid = datagram.source.value;
@@ -76,16 +89,17 @@ void InfinibandPorts::arrive(subnet::NodeIndex adapter, const subnet::Datagram& 
   if (taker_(device, from, datagram.mad)) return;
   const bool wants_answer = header.method == Method::get || header.method == Method::set;
   ++(wants_answer ? device.gsi.unsupported : device.gsi.unclaimed);
-  if (wants_answer) answer(device, datagram, unsupported(datagram, header));
+  if (wants_answer) answer(*device.adapter, datagram, unsupported(datagram, header));
 }
 
-void InfinibandPorts::answer(ServedDevice& device, const subnet::Datagram& question,
+void InfinibandPorts::answer(subnet::NodeIndex node, const subnet::Datagram& question,
                              const wire::mad::Mad& mad) {
-  GsiAddress to;
-  to.peer_qpn = wire::Qpn{question.source_qpn};
-  to.lid = question.source.value;
-  to.service_level = question.service_level;
-  send(device, to, mad);
+  fabric_.subnet().send(node, {.destination = question.source,
+                               .source_qpn = question.destination_qpn,
+                               .destination_qpn = question.source_qpn,
+                               .service_level = question.service_level,
+                               .mad = mad});
+  changed();
 }
 
 void InfinibandPorts::manager_came(const ServedDevice& device) {
@@ -98,7 +112,24 @@ void InfinibandPorts::manager_went(const ServedDevice& device) {
 
 void InfinibandPorts::set_manager(const ServedDevice& device, bool is_manager) {
   fabric_.subnet().set_manager(*device.adapter, is_manager);
+  changed();
+}
+
+void InfinibandPorts::set_cables(const std::vector<subnet::PortPlace>& places, bool is_plugged) {
+  for (const subnet::PortPlace place : places) fabric_.subnet().set_cable(place, is_plugged);
+  changed();
+}
+
+// Traps come from changes only, so this is where the next repetition is due to be thought of.
+void InfinibandPorts::changed() {
   fabric_.subnet_changed();
+  if (repeat_.is_set()) return;
+  if (const auto interval = fabric_.subnet().trap_interval()) repeat_.set(*interval);
+}
+
+void InfinibandPorts::repeat_traps() {
+  fabric_.subnet().repeat_traps();
+  changed();
 }
 
 }  // namespace urnic::control

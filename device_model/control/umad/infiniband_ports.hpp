@@ -1,13 +1,15 @@
 // Management datagrams of InfiniBand ports: what programs send goes into the built-in fabric, and what
-// arrives there goes to the port's performance agent or to programs.
+// arrives there goes to the node's performance agent or to programs. It repeats the nodes' traps, too.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <vector>
 
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/gsi/gsi.hpp"
 #include "device_model/control/gsi/performance_agent.hpp"
+#include "device_model/control/loop/event_loop.hpp"
 #include "device_model/subnet/network.hpp"
 #include "wire/mad/mad_header.hpp"
 
@@ -18,8 +20,8 @@ class InfinibandPorts {
   // Whether a program took the datagram.
   using Taker = std::function<bool(ServedDevice& device, const GsiAddress& from, MadBytes mad)>;
 
-  // `fabric` outlives it.
-  InfinibandPorts(Fabric& fabric, Taker taker);
+  // `loop` and `fabric` outlive it.
+  InfinibandPorts(EventLoop& loop, Fabric& fabric, Taker taker);
   ~InfinibandPorts();
   InfinibandPorts(const InfinibandPorts&) = delete;
   InfinibandPorts& operator=(const InfinibandPorts&) = delete;
@@ -33,14 +35,23 @@ class InfinibandPorts {
   void manager_came(const ServedDevice& device);
   void manager_went(const ServedDevice& device);
 
+  // Pulls the cables of these ports, or plugs them in again.
+  void set_cables(const std::vector<subnet::PortPlace>& places, bool is_plugged);
+
  private:
-  void arrive(subnet::NodeIndex adapter, const subnet::Datagram& datagram);
+  void arrive(subnet::NodeIndex node, const subnet::Datagram& datagram);
+  void arrive_at_device(ServedDevice& device, const subnet::Datagram& datagram,
+                        const wire::mad::MadHeader& header);
   void set_manager(const ServedDevice& device, bool is_manager);
-  void answer(ServedDevice& device, const subnet::Datagram& question, const wire::mad::Mad& mad);
+  void answer(subnet::NodeIndex node, const subnet::Datagram& question, const wire::mad::Mad& mad);
+  void changed();
+  void repeat_traps();
 
   Fabric& fabric_;
   Taker taker_;
-  PerformanceAgent performance_;
+  std::vector<PerformanceAgent> performance_;   // by node
+  std::vector<ServedDevice*> device_of_node_;   // null: a switch
+  Timer repeat_;                                // of traps
   std::map<std::uint32_t, unsigned> managers_;  // by device
 };
 

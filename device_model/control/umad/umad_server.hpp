@@ -31,6 +31,7 @@ class UmadServer {
   // device's.
   void serve_manager(ServedDevice& device, const std::filesystem::path& node);
   std::size_t files() const { return files_.size(); }
+  InfinibandPorts& infiniband_ports() { return ports_; }
 
  private:
   void open(ServedDevice& device, memory::Descriptor socket);

@@ -10,7 +10,15 @@ class EventPipe;
 class Notifications;
 
 // The values are those of ibv_event_type.
-enum class DeviceEvent : std::uint32_t { port_active = 9, port_error = 10, gid_change = 18 };
+enum class DeviceEvent : std::uint32_t {
+  port_active = 9,
+  port_error = 10,
+  lid_change = 11,
+  pkey_change = 12,
+  manager_change = 13,
+  client_reregister = 17,
+  gid_change = 18,
+};
 
 // Engine thread only.
 class DeviceEvents {

@@ -15,15 +15,6 @@ namespace {
 
 using namespace wire::mad;
 
-std::string name_of(const Node& node) {
-  std::string name;
-  for (const std::byte letter : node.description) {
-    if (letter == std::byte{0}) break;
-    name += static_cast<char>(letter);
-  }
-  return name;
-}
-
 // Writes to agents and counts what they say.
 class Writer {
  public:
@@ -43,8 +34,8 @@ class Writer {
     if (answered && smp.header.status == MadStatus::ok) {
       ++report_.written;
     } else if (report_.refused.empty()) {
-      report_.refused = name_of(network_.node(place.node)) + ", port " + std::to_string(place.port) + ": " +
-                        std::string(what);
+      report_.refused = description_of(network_.node(place.node)) + ", port " + std::to_string(place.port) +
+                        ": " + std::string(what);
     }
   }
 
@@ -160,12 +151,6 @@ SweepReport sweep(Network& network) {
   step(network, places, PortState::initialize, PortState::armed, writer);
   step(network, places, PortState::armed, PortState::active, writer);
   return writer.report();
-}
-
-bool has_managing_program(const Network& network) {
-  return std::any_of(network.nodes().begin(), network.nodes().end(), [](const Node& node) {
-    return !node.is_switch() && (node.ports[1].info.capability_mask & kIsSubnetManager) != 0;
-  });
 }
 
 bool all_adapters_are_active(const Network& network) {

@@ -19,10 +19,6 @@ struct SweepReport {
 // they are. Nodes are protected by no M_Key from it: it is a part of the fabric.
 SweepReport sweep(Network& network);
 
-// Whether a program is a subnet manager here (IBTA 14.2.5.6: CapabilityMask.IsSM): the fabric is its own
-// then.
-bool has_managing_program(const Network& network);
-
 // Of the links that end at adapters and are up, whether all take data.
 bool all_adapters_are_active(const Network& network);
 

@@ -3,50 +3,12 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "small_fabric.hpp"
+#include "managed_fabric.hpp"
 
 namespace urnic::subnet::test {
 namespace {
 
-// LIDs 1 (one), 2 (near), 3 (far), 4 (other), as a manager gives them out, and all ports active.
-struct ManagedFabric : SmallFabric {
-  ManagedFabric() {
-    give_lid({}, 1, 1);
-    give_lid({1}, 0, 2);
-    give_lid({1, 2}, 0, 3);
-    give_lid({1, 2, 1}, 1, 4);
-    write_routes({1}, {kNoRoute, 1, 0, 2, 2});
-    write_routes({1, 2}, {kNoRoute, 3, 3, 0, 1});
-  }
-
-  void activate() {
-    for (const PortState state : {PortState::armed, PortState::active}) {
-      set_port({}, 1, state);
-      set_port({1}, 1, state);
-      set_port({1}, 2, state);
-      set_port({1, 2}, 3, state);
-      set_port({1, 2}, 1, state);
-      set_port({1, 2, 1}, 1, state);
-    }
-  }
-
-  void give_lid(std::initializer_list<unsigned> way, std::uint32_t port, std::uint16_t lid) {
-    auto info = get<PortInfo>(SubnetAttribute::port_info, way, port);
-    info.lid = {lid};
-    info.manager_lid = {1};
-    info.state = PortState::no_change;
-    info.physical_state = PhysicalState::no_change;
-    set(SubnetAttribute::port_info, way, port, encode_data(info));
-  }
-
-  void write_routes(std::initializer_list<unsigned> way, std::initializer_list<unsigned> ports) {
-    SmpData data;
-    data.fill(std::byte{kNoRoute});
-    std::size_t lid = 0;
-    for (const unsigned port : ports) data[lid++] = static_cast<std::byte>(port);
-    set(SubnetAttribute::linear_forwarding, way, 0, data);
-  }
-
+struct Datagrams : ManagedFabric {
   std::optional<Smp> ask_lid(std::uint16_t lid) {
     return ask(question(Method::get, SubnetAttribute::node_info), {lid});
   }
@@ -60,7 +22,7 @@ struct ManagedFabric : SmallFabric {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(network, ManagedFabric)
+BOOST_FIXTURE_TEST_SUITE(network, Datagrams)
 
 BOOST_AUTO_TEST_CASE(every_lid_answers) {
   for (std::uint16_t lid = 1; lid <= 4; ++lid) {
@@ -120,6 +82,47 @@ BOOST_AUTO_TEST_CASE(changes_of_adapters_are_told) {
   BOOST_TEST((network.port(kOne).capability_mask & kIsSubnetManager) != 0u);
   network.set_manager(kOne, false);
   BOOST_TEST((network.port(kOne).capability_mask & kIsSubnetManager) == 0u);
+}
+
+// P_Keys and GUIDs are not in PortInfo.
+BOOST_AUTO_TEST_CASE(changes_of_tables_are_told) {
+  unsigned told = 0;
+  network.on_change([&](NodeIndex) { ++told; });
+  SmpData pkeys{};
+  pkeys[0] = pkeys[1] = std::byte{0xFF};
+  set(SubnetAttribute::pkey_table, {1, 2, 1}, 0, pkeys);
+  BOOST_TEST(told == 0u);
+  pkeys[2] = std::byte{0x80};
+  pkeys[3] = std::byte{0x07};
+  set(SubnetAttribute::pkey_table, {1, 2, 1}, 0, pkeys);
+  BOOST_TEST(told == 1u);
+  SmpData guids{};
+  guids[15] = std::byte{0x77};
+  set(SubnetAttribute::guid_info, {1, 2, 1}, 0, guids);
+  BOOST_TEST(told == 2u);
+}
+
+// A switch's own port takes other classes than subnet management, too, and answers.
+BOOST_AUTO_TEST_CASE(switches_take_other_classes) {
+  activate();
+  send_general(3);
+  BOOST_REQUIRE(arrived.size() == 1u);
+  BOOST_TEST(arrived[0].adapter == kFar);
+  arrived.clear();
+  network.send(kFar, {.destination = {1}, .source_qpn = 1, .destination_qpn = 1});
+  BOOST_REQUIRE(arrived.size() == 1u);
+  BOOST_TEST(arrived[0].adapter == kOne);
+  BOOST_TEST(arrived[0].datagram.source.value == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(requests_to_register_again_are_counted) {
+  auto info = get<PortInfo>(SubnetAttribute::port_info, {1, 2, 1}, 1);
+  info.state = PortState::no_change;
+  info.physical_state = PhysicalState::no_change;
+  info.client_reregister = true;
+  set(SubnetAttribute::port_info, {1, 2, 1}, 1, encode_data(info));
+  BOOST_TEST(network.node(kOther).reregistrations == 1u);
+  BOOST_TEST(!network.port(kOther).client_reregister);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -216,9 +216,9 @@ BOOST_AUTO_TEST_CASE(the_same_lid_twice) {
 
 BOOST_AUTO_TEST_CASE(a_program_manages) {
   SweptFabric fabric(1);
-  BOOST_TEST(!has_managing_program(fabric.network));
+  BOOST_TEST(!fabric.network.has_managing_program());
   fabric.network.set_manager(fabric.adapters[0], true);
-  BOOST_TEST(has_managing_program(fabric.network));
+  BOOST_TEST(fabric.network.has_managing_program());
 }
 
 BOOST_AUTO_TEST_CASE(ports_are_told_to_those_who_watch) {

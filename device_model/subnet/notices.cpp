@@ -1,0 +1,94 @@
+#include "device_model/subnet/notices.hpp"
+
+#include <algorithm>
+
+#include "wire/byte_order.hpp"
+
+namespace urnic::subnet {
+namespace {
+
+using namespace wire::mad;
+
+// IBTA 13.4.8.2, the types of generic notices.
+constexpr std::uint8_t kUrgent = 1;
+constexpr std::uint8_t kSecurity = 2;
+constexpr std::uint8_t kInformational = 4;
+
+constexpr std::uint16_t kLinkStateTrap = 128;
+constexpr std::uint16_t kPortChangeTrap = 144;
+constexpr std::uint16_t kWrongMKeyTrap = 256;
+
+// A manager that does not answer leaves at most one trap of each kind waiting: the newest.
+void raise(Node& node, const Notice& notice) {
+  std::erase_if(node.traps, [&](const PendingTrap& each) { return each.notice.trap == notice.trap; });
+  node.traps.push_back({notice, {++node.last_trap}, true});
+}
+
+// An adapter has one port, a switch speaks by its port 0.
+const PortInfo& speaker_of(const Node& node) { return node.managed(PortNumber{1}).info; }
+
+Notice notice_of(const Node& node, std::uint8_t type, std::uint16_t trap) {
+  Notice notice;
+  notice.type = type;
+  notice.producer = static_cast<std::uint32_t>(node.info.type);
+  notice.trap = trap;
+  notice.issuer = speaker_of(node).lid;
+  return notice;
+}
+
+}  // namespace
+
+// The details of trap 128 begin with the switch's LID (IBTA 14.2.5.1).
+void raise_link_state(Node& node) {
+  Notice notice = notice_of(node, kUrgent, kLinkStateTrap);
+  wire::store_be16(notice.details.data(), speaker_of(node).lid.value);
+  raise(node, notice);
+}
+
+// Two reserved bytes, the LID, two bytes that tell of other changes, the capability mask.
+void raise_port_change(Node& node) {
+  Notice notice = notice_of(node, kInformational, kPortChangeTrap);
+  wire::store_be16(notice.details.data() + 2, speaker_of(node).lid.value);
+  wire::store_be32(notice.details.data() + 6, speaker_of(node).capability_mask);
+  raise(node, notice);
+}
+
+// Two reserved bytes, the sender's LID, that of its directed route, the method, a reserved byte, the
+// attribute, its modifier, the wrong key.
+void raise_wrong_m_key(Node& node, PortNumber arrival, const Smp& smp) {
+  Notice notice = notice_of(node, kSecurity, kWrongMKeyTrap);
+  notice.issuer = node.managed(arrival).info.lid;
+  std::byte* const details = notice.details.data();
+  wire::store_be16(details + 2, node.managed(arrival).info.lid.value);
+  wire::store_be16(details + 4, smp.directed_source.value);
+  details[6] = static_cast<std::byte>(smp.header.method);
+  wire::store_be16(details + 8, smp.header.attribute.value);
+  wire::store_be32(details + 10, smp.header.attribute_modifier);
+  wire::store_be64(details + 14, smp.m_key);
+  raise(node, notice);
+}
+
+Mad encode_trap(const PendingTrap& trap) {
+  Smp smp;
+  smp.header.management_class = ManagementClass::subnet_lid_routed;
+  smp.header.class_version = kSubnetClassVersion;
+  smp.header.method = Method::trap;
+  smp.header.transaction = trap.transaction;
+  smp.header.attribute = {static_cast<std::uint16_t>(SubnetAttribute::notice)};
+  smp.data = encode_data(trap.notice);
+  return encode(smp);
+}
+
+bool repress(Node& node, const Smp& smp) {
+  const bool is_notice = smp.header.attribute.value == static_cast<std::uint16_t>(SubnetAttribute::notice);
+  return is_notice && std::erase_if(node.traps, [&](const PendingTrap& trap) {
+                        return trap.transaction == smp.header.transaction;
+                      }) != 0;
+}
+
+// IBTA 14.2.5.6: 4.096 µs, doubled so many times.
+std::chrono::nanoseconds trap_interval(const Node& node) {
+  return std::chrono::nanoseconds{4096} * (std::int64_t{1} << speaker_of(node).subnet_timeout);
+}
+
+}  // namespace urnic::subnet

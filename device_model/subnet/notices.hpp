@@ -1,0 +1,29 @@
+// What a node tells the subnet manager unasked: traps, each with a notice (IBTA 13.4.8.2, 14.2.5.1). An agent
+// repeats a trap until the manager represses it (13.4.9).
+#pragma once
+
+#include <chrono>
+
+#include "device_model/subnet/node.hpp"
+#include "wire/mad/mad_header.hpp"
+#include "wire/mad/smp.hpp"
+
+namespace urnic::subnet {
+
+// Trap 128: the link of one of a switch's ports has come up or gone down.
+void raise_link_state(Node& node);
+// Trap 144: the port's capabilities have changed.
+void raise_port_change(Node& node);
+// Trap 256: `smp` has come to the port `arrival` with a wrong M_Key.
+void raise_wrong_m_key(Node& node, PortNumber arrival, const wire::mad::Smp& smp);
+
+// The datagram of a trap; its destination is the manager's LID at QP0.
+wire::mad::Mad encode_trap(const PendingTrap& trap);
+
+// A manager's TrapRepress: the trap with its transaction is not sent again. False: there is none.
+bool repress(Node& node, const wire::mad::Smp& smp);
+
+// How long the agent waits before it sends a trap again: the port's SubnetTimeOut (IBTA 14.2.5.6).
+std::chrono::nanoseconds trap_interval(const Node& node);
+
+}  // namespace urnic::subnet

@@ -1,0 +1,197 @@
+// Traps: what nodes tell the manager unasked, and cables that are pulled.
+#include "device_model/subnet/notices.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+
+#include "managed_fabric.hpp"
+#include "wire/byte_order.hpp"
+
+namespace urnic::subnet::test {
+namespace {
+
+using std::chrono::nanoseconds;
+
+// A manager runs at the adapter "one", whose LID all ports know.
+struct Watched : ManagedFabric {
+  Watched() {
+    network.set_manager(kOne, true);
+    repress_all();
+  }
+
+  struct Heard {
+    Smp smp;
+    Notice notice;
+    std::uint16_t from = 0;
+  };
+
+  // The traps that have arrived at "one" since the last call.
+  std::vector<Heard> heard() {
+    std::vector<Heard> traps;
+    for (const Arrival& arrival : arrived) {
+      Smp smp;
+      if (arrival.adapter != kOne || decode(arrival.datagram.mad, smp) != MadError::none ||
+          smp.header.method != Method::trap)
+        continue;
+      traps.push_back({smp, decode_data<Notice>(smp.data), arrival.datagram.source.value});
+    }
+    arrived.clear();
+    return traps;
+  }
+
+  // As opensm does: the trap itself, with another method.
+  void repress(const Heard& trap) {
+    Smp smp = trap.smp;
+    smp.header.method = Method::trap_repress;
+    send(kOne, smp, {trap.from});
+  }
+
+  void repress_all() {
+    for (const Heard& trap : heard()) repress(trap);
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(notices, Watched)
+
+// IBTA 14.2.5.1, trap 128.
+BOOST_AUTO_TEST_CASE(a_switch_tells_of_a_link_that_goes) {
+  network.set_cable({kFar, 1}, false);
+  const auto traps = heard();
+  BOOST_REQUIRE(traps.size() == 1u);
+  const Notice& notice = traps[0].notice;
+  BOOST_TEST(notice.trap == 128u);
+  BOOST_TEST(notice.type == 1u);
+  BOOST_TEST(notice.producer == 2u);
+  BOOST_TEST(notice.issuer.value == 3u);
+  BOOST_TEST(wire::load_be16(notice.details.data()) == 3u);
+  BOOST_TEST(traps[0].from == 3u);
+  BOOST_TEST((network.port(kOther).state == PortState::down));
+  BOOST_TEST((network.port(kOther).physical_state == PhysicalState::polling));
+  BOOST_TEST(network.port(kOther).lid.value == 4u);
+  network.set_cable({kFar, 1}, true);
+  BOOST_TEST(heard().size() == 1u);
+  BOOST_TEST((network.port(kOther).state == PortState::initialize));
+}
+
+// Both ends of the link are one cable, and pulling it twice is one change.
+BOOST_AUTO_TEST_CASE(a_cable_has_two_ends) {
+  network.set_cable({kOther, 1}, false);
+  network.set_cable({kFar, 1}, false);
+  BOOST_TEST(heard().size() == 1u);
+  BOOST_TEST(network.node(kFar).ports[1].times_down == 1u);
+  network.set_cable({kFar, 1}, true);
+  BOOST_TEST((network.port(kOther).state == PortState::initialize));
+  network.set_cable({kFar, 4}, false);  // no cable there
+  BOOST_TEST(!network.node(kFar).ports[4].is_pulled);
+}
+
+// A manager's Polling does not plug a cable in.
+BOOST_AUTO_TEST_CASE(a_pulled_cable_stays_pulled) {
+  network.set_cable({kOther, 1}, false);
+  auto info = get<PortInfo>(SubnetAttribute::port_info, {1, 2}, 1);
+  info.state = PortState::no_change;
+  info.physical_state = PhysicalState::disabled;
+  set(SubnetAttribute::port_info, {1, 2}, 1, encode_data(info));
+  info.physical_state = PhysicalState::polling;
+  set(SubnetAttribute::port_info, {1, 2}, 1, encode_data(info));
+  BOOST_TEST((network.port(kOther).state == PortState::down));
+}
+
+// IBTA 13.4.9: a trap is sent again until the manager represses it.
+BOOST_AUTO_TEST_CASE(a_trap_is_repeated_until_it_is_repressed) {
+  network.set_cable({kFar, 1}, false);
+  const auto first = heard();
+  BOOST_REQUIRE(first.size() == 1u);
+  BOOST_TEST((network.trap_interval() == nanoseconds{4096} * (1 << 18)));
+  network.repeat_traps();
+  const auto second = heard();
+  BOOST_REQUIRE(second.size() == 1u);
+  BOOST_TEST((second[0].smp == first[0].smp));
+  Heard other = first[0];
+  other.smp.header.transaction = {12345};
+  repress(other);
+  BOOST_TEST(network.trap_interval().has_value());
+  repress(first[0]);
+  BOOST_TEST(!network.trap_interval().has_value());
+  network.repeat_traps();
+  BOOST_TEST(heard().empty());
+}
+
+// The manager has repressed the older one, and does not know the newer yet.
+BOOST_AUTO_TEST_CASE(a_newer_change_is_a_newer_trap) {
+  network.set_cable({kFar, 1}, false);
+  const auto first = heard();
+  network.set_cable({kFar, 1}, true);
+  const auto second = heard();
+  BOOST_REQUIRE((first.size() == 1u && second.size() == 1u));
+  repress(first[0]);
+  BOOST_TEST(network.trap_interval().has_value());
+  repress(second[0]);
+  BOOST_TEST(!network.trap_interval().has_value());
+}
+
+// The far switch cannot reach the manager while the link between the switches is cut.
+BOOST_AUTO_TEST_CASE(a_trap_that_finds_no_way_comes_later) {
+  network.set_cable({kNear, 2}, false);
+  auto traps = heard();
+  BOOST_REQUIRE(traps.size() == 1u);
+  BOOST_TEST(traps[0].from == 2u);
+  repress(traps[0]);
+  network.repeat_traps();
+  BOOST_TEST(heard().empty());
+  network.set_cable({kNear, 2}, true);
+  repress_all();
+  BOOST_TEST(!network.trap_interval().has_value());
+}
+
+// IBTA 14.2.5.1, trap 144: here that a second manager has come.
+BOOST_AUTO_TEST_CASE(an_adapter_tells_of_its_capabilities) {
+  network.set_manager(kOther, true);
+  const auto traps = heard();
+  BOOST_REQUIRE(traps.size() == 1u);
+  const Notice& notice = traps[0].notice;
+  BOOST_TEST(notice.trap == 144u);
+  BOOST_TEST(notice.type == 4u);
+  BOOST_TEST(notice.producer == 1u);
+  BOOST_TEST(wire::load_be16(notice.details.data() + 2) == 4u);
+  BOOST_TEST(wire::load_be32(notice.details.data() + 6) == network.port(kOther).capability_mask);
+}
+
+// IBTA 14.2.5.1, trap 256.
+BOOST_AUTO_TEST_CASE(a_wrong_m_key_is_told) {
+  auto info = get<PortInfo>(SubnetAttribute::port_info, {1, 2, 1}, 1);
+  info.state = PortState::no_change;
+  info.physical_state = PhysicalState::no_change;
+  info.m_key = 0xC0FFEE;
+  set(SubnetAttribute::port_info, {1, 2, 1}, 1, encode_data(info));
+  Smp wrong = along(question(Method::set, SubnetAttribute::port_info, 1), {1, 2, 1});
+  wrong.m_key = 0xBAD;
+  arrived.clear();
+  send(kOne, wrong);
+  const auto traps = heard();
+  BOOST_REQUIRE(traps.size() == 1u);
+  const Notice& notice = traps[0].notice;
+  BOOST_TEST(notice.trap == 256u);
+  BOOST_TEST(notice.type == 2u);
+  const std::byte* const details = notice.details.data();
+  BOOST_TEST(wire::load_be16(details + 2) == 4u);
+  BOOST_TEST(std::to_integer<unsigned>(details[6]) == static_cast<unsigned>(Method::set));
+  BOOST_TEST(wire::load_be16(details + 8) == static_cast<unsigned>(SubnetAttribute::port_info));
+  BOOST_TEST(wire::load_be32(details + 10) == 1u);
+  BOOST_TEST(wire::load_be64(details + 14) == 0xBADu);
+}
+
+// Whoever begins to manage reads the state of all.
+BOOST_AUTO_TEST_CASE(without_a_manager_nothing_is_sent) {
+  network.set_manager(kOne, false);
+  network.set_cable({kFar, 1}, false);
+  BOOST_TEST(!network.trap_interval().has_value());
+  network.set_manager(kOther, true);
+  BOOST_TEST(heard().empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::subnet::test
