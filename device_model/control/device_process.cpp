@@ -81,9 +81,11 @@ struct DeviceProcess::Impl {
                        directory.sysfs()),
         faults(fabric),
         admin({loop, disposal, fabric, network.place, control, sysfs, rdma_cm, faults, manager,
-               umad.infiniband_ports(), watch, [this] { return netlink_server.opened(); },
-               [this] { look_at_use(); }, [this] { linger.stay(); }, configuration.source,
-               [this] { return linger.is_running(); },
+               [this](const std::vector<subnet::PortPlace>& places, bool is_plugged) {
+                 umad.infiniband_ports().set_cables(places, is_plugged);
+               },
+               watch, [this] { return netlink_server.opened(); }, [this] { look_at_use(); },
+               [this] { linger.stay(); }, configuration.source, [this] { return linger.is_running(); },
                [this](memory::Descriptor socket) {
                  waiting.push_back(std::move(socket));
                  end("a command has asked for it");

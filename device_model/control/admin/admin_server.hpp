@@ -8,10 +8,12 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <unordered_map>
+#include <vector>
 
 #include "device_model/control/admin/admin_connection.hpp"
 #include "device_model/control/fabric/configuration.hpp"
 #include "device_model/control/loop/listening_socket.hpp"
+#include "device_model/subnet/node.hpp"
 
 namespace urnic::control {
 
@@ -19,7 +21,6 @@ class ActiveFaults;
 class ControlServer;
 class EngineWatch;
 class Fabric;
-class InfinibandPorts;
 struct NetworkNamespace;
 struct ServedDevice;
 class SubnetManager;
@@ -40,7 +41,8 @@ class AdminServer {
     rdma_cm::RdmaCmServer& rdma_cm;
     ActiveFaults& faults;
     const SubnetManager& manager;
-    InfinibandPorts& infiniband;
+    // Pulls the cables of these ports of the InfiniBand fabric, or plugs them in again.
+    std::function<void(const std::vector<subnet::PortPlace>& places, bool is_plugged)> set_cables;
     const EngineWatch& watch;
     std::function<std::uint64_t()> lookups;  // how often programs have looked for devices so far
     std::function<void()> changed;           // a lease has begun or ended

@@ -21,11 +21,11 @@
 #include "device_model/control/sysfs/counter_values.hpp"
 #include "device_model/control/sysfs/port_files.hpp"
 #include "device_model/control/sysfs/sysfs_tree.hpp"
-#include "device_model/control/umad/infiniband_ports.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
 #include "device_model/link/frames/host_interface.hpp"
 #include "device_model/link/switch.hpp"
+#include "device_model/subnet/network.hpp"
 #include "json/json.hpp"
 
 namespace urnic::control {
@@ -180,7 +180,7 @@ void apply(Fabric& fabric, const LinkChange& change, ServedDevice& device) {
 json AdminServer::link(const json& request, AdminConnectionState&) {
   Fabric& fabric = surroundings_.fabric;
   if (const auto places = switch_ports(fabric, request); !places.empty()) {
-    if (request.contains("set")) surroundings_.infiniband.set_cables(places, *read_cable_change(request).up);
+    if (request.contains("set")) surroundings_.set_cables(places, *read_cable_change(request).up);
     return {{"links", describe_switch_links(fabric.subnet(), places)}};
   }
   ServedDevice* const only = find_device(fabric, request);
@@ -194,8 +194,7 @@ json AdminServer::link(const json& request, AdminConnectionState&) {
     for (const auto& device : fabric.devices()) {
       if (!concerns(device)) continue;
       apply(fabric, change, *device);
-      if (change.up && device->adapter)
-        surroundings_.infiniband.set_cables({{*device->adapter, 1}}, *change.up);
+      if (change.up && device->adapter) surroundings_.set_cables({{*device->adapter, 1}}, *change.up);
       if (change.up && !device->adapter)
         show_port_state(surroundings_.sysfs.port_folder(*device), fabric.link_is_up(*device));
       if (change.recovery) set_recovery(fabric, surroundings_.control, *device, *change.recovery, {});
