@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(stores_of_all_who_have_the_page_wake_the_engine,
   uars.fabric.engine.start();
   std::uint64_t value = 0;
   for (int i = 0; i < 10; ++i) {
-    for (const Mapped* const by : {&childs, &uars.programs}) {
+    for (const Mapped* const by : std::initializer_list<const Mapped*>{&childs, &uars.programs}) {
       usleep(2'000);
       const auto before = uars.fabric.engine.heartbeat();
       usleep(2'000);
