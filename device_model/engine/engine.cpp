@@ -190,24 +190,26 @@ std::vector<memory::Descriptor> Engine::out_of_sleeper(std::vector<memory::Descr
 
 std::vector<memory::Descriptor> Engine::remove_uar_pages(UarPages& pages) {
   doorbells_.remove(pages);
-  return out_of_sleeper(pages.end_watches());
+  return out_of_sleeper(pages.release_all());
 }
 
-void Engine::watch_uar_page(UarPages& pages, std::uint32_t page, memory::Descriptor& faults,
-                            std::uint64_t address) {
+void Engine::watch_uar_page(UarPages& pages, std::uint32_t page, PageHolder holder,
+                            memory::Descriptor& faults, std::uint64_t address) {
   sleeper_.add(faults.get());
-  faults = pages.watch(page, std::move(faults), address);
+  faults = pages.watch(page, holder, std::move(faults), address);
   if (faults) sleeper_.remove(faults.get());
 }
 
 std::vector<memory::Descriptor> Engine::remove_clock(ClockPages& clock) {
   doorbells_.remove(clock);
-  return out_of_sleeper(clock.end_watches());
+  return out_of_sleeper(clock.release_all());
 }
 
-void Engine::watch_clock(ClockPages& clock, memory::Descriptor& faults, std::uint64_t address) {
+void Engine::watch_clock(ClockPages& clock, PageHolder holder, memory::Descriptor& faults,
+                         std::uint64_t address) {
   sleeper_.add(faults.get());
-  if (!clock.watch(faults, address)) sleeper_.remove(faults.get());
+  faults = clock.watch(holder, std::move(faults), address);
+  if (faults) sleeper_.remove(faults.get());
 }
 
 void Engine::expect_waiting_memory(int answer) {

@@ -36,6 +36,7 @@ class DataPath;
 class DoorbellSet;
 class ManagementTraffic;
 class UarPages;
+struct PageHolder;
 
 struct EngineConfig {
   // How long an idle engine polls, yielding the processor each time, before it sleeps.
@@ -106,16 +107,18 @@ class Engine {
   void add_uar_pages(UarPages& pages) { doorbells_.add(pages); }
   // The userfaultfds that were watched are for somebody to close who may wait.
   std::vector<memory::Descriptor> remove_uar_pages(UarPages& pages);
-  // The program's stores into a page wake the engine through its userfaultfd `faults`, whose place the one
+  // A process's stores into a page wake the engine through its userfaultfd `faults`, whose place the one
   // takes that was watched before. Throws std::system_error; then nothing has changed.
-  void watch_uar_page(UarPages& pages, std::uint32_t page, memory::Descriptor& faults, std::uint64_t address);
+  void watch_uar_page(UarPages& pages, std::uint32_t page, PageHolder holder, memory::Descriptor& faults,
+                      std::uint64_t address);
   // The clock of a context of the mlx5 face goes from now on, until it is removed; its userfaultfds are then
   // as those of UAR pages.
   void add_clock(ClockPages& clock) { doorbells_.add(clock); }
   std::vector<memory::Descriptor> remove_clock(ClockPages& clock);
-  // Reads of the clock by who has `faults` wake the engine. It is taken, unless the clock has too many.
-  // Throws std::system_error; then nothing has changed.
-  void watch_clock(ClockPages& clock, memory::Descriptor& faults, std::uint64_t address);
+  // As watch_uar_page, of a process's reads of the clock.
+  void watch_clock(ClockPages& clock, PageHolder holder, memory::Descriptor& faults, std::uint64_t address);
+  // Userfaultfds that pages have given up wake the engine no more.
+  std::vector<memory::Descriptor> out_of_sleeper(std::vector<memory::Descriptor> ended);
   transport::Time now() const;
   // From now on some region's memory may not answer (memory/waiting_memory.hpp); the eventfd `answer` tells
   // that a copy has ended. Closing it removes it. Throws std::system_error.
@@ -130,7 +133,6 @@ class Engine {
   std::unique_lock<std::mutex> hold_at_rest();
   bool execute_at_rest(const std::function<void()>& task);
   void execute_on_thread(const std::function<void()>& task);
-  std::vector<memory::Descriptor> out_of_sleeper(std::vector<memory::Descriptor> ended);
   bool send_management_at_rest();
   void begin_turn();
   bool look();

@@ -16,6 +16,7 @@
 #include "provider/kernel/crowd.hpp"
 #include "provider/kernel/device_node.hpp"
 #include "provider/kernel/device_number.hpp"
+#include "provider/kernel/device_pages.hpp"
 #include "provider/kernel/real.hpp"
 #include "provider/kernel/reply_socket.hpp"
 #include "provider/kernel/socket_identity.hpp"
@@ -250,8 +251,9 @@ int UverbsTurn::join() {
   const int all[] = {identity.pid_descriptor.get(), identity.memory.get()};
   const auto descriptors = identity.to_send(all);
   UverbsReply reply;
-  const int error =
+  int error =
       ask({abi::ControlOpcode::join_context, &part, 1, descriptors.data(), descriptors.size()}, reply);
+  if (error == 0) error = map_pages_of_parent(*this, descriptor_);
   if (error != 0) close_own_connection(*record_);
   return error;
 }

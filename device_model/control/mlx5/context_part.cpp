@@ -28,9 +28,11 @@ memory::RegionSpec nowhere() {
                     memory::access_in_all_domains};
 }
 
+engine::PageHolder holder_of(const Process& process) { return {&process}; }
+
 }  // namespace
 
-static_assert(kPageBytes == engine::kTakenPageBytes);
+static_assert(kPageBytes == engine::WatchedPage::kBytes);
 
 ContextPart::ContextPart(Context& context, DevicePages uar_pages, DevicePages pages_of_clock,
                          DescriptorDisposal* disposal, pid_t program)
@@ -50,8 +52,10 @@ ContextPart::ContextPart(Context& context, DevicePages uar_pages, DevicePages pa
   });
 }
 
-ContextPart::~ContextPart() {
-  if (disposal_ != nullptr) disposal_->close(ended_watches_, program_);
+ContextPart::~ContextPart() { dispose(ended_watches_); }
+
+void ContextPart::dispose(std::vector<memory::Descriptor>& ended) {
+  if (disposal_ != nullptr) disposal_->close(ended, program_);
 }
 
 engine::UarRegister ContextPart::choose_register() {
@@ -74,7 +78,12 @@ std::optional<std::uint32_t> ContextPart::allocate_uar() {
   const auto free = std::find(allocated_uars_.begin(), allocated_uars_.end(), false);
   if (free == allocated_uars_.end()) return std::nullopt;
   *free = true;
-  return first_dynamic_uar() + static_cast<std::uint32_t>(free - allocated_uars_.begin());
+  const std::uint32_t page = first_dynamic_uar() + static_cast<std::uint32_t>(free - allocated_uars_.begin());
+  // Whoever had it before has unmapped it.
+  std::vector<memory::Descriptor> ended;
+  engine_.execute([&] { ended = engine_.out_of_sleeper(doorbells_.release_all(page)); });
+  dispose(ended);
+  return page;
 }
 
 bool ContextPart::is_allocated_uar(std::uint32_t page) const {
@@ -87,16 +96,21 @@ bool ContextPart::free_uar(std::uint32_t page) {
   return true;
 }
 
-void ContextPart::watch(std::uint32_t page, memory::Descriptor& faults, std::uint64_t address) {
-  engine_.execute([&] { engine_.watch_uar_page(doorbells_, page, faults, address); });
+void ContextPart::hold(std::uint32_t page, const Process& process) {
+  engine_.execute([&] { doorbells_.hold(page, holder_of(process)); });
 }
 
-void ContextPart::start_clock() {
-  engine_.execute([this] { clock_.start(); });
+void ContextPart::watch(std::uint32_t page, const Process& process, memory::Descriptor& faults,
+                        std::uint64_t address) {
+  engine_.execute([&] { engine_.watch_uar_page(doorbells_, page, holder_of(process), faults, address); });
 }
 
-void ContextPart::watch_clock(memory::Descriptor& faults, std::uint64_t address) {
-  engine_.execute([&] { engine_.watch_clock(clock_, faults, address); });
+void ContextPart::hold_clock(const Process& process) {
+  engine_.execute([&] { clock_.hold(holder_of(process)); });
+}
+
+void ContextPart::watch_clock(const Process& process, memory::Descriptor& faults, std::uint64_t address) {
+  engine_.execute([&] { engine_.watch_clock(clock_, holder_of(process), faults, address); });
 }
 
 std::uint16_t ContextPart::name_pages_of(std::uint32_t device_memory) {
@@ -142,6 +156,16 @@ void ContextPart::attach(CompletionQueue& cq, std::uint32_t page) {
 }
 
 void ContextPart::withdraw(CompletionQueue& cq) { doorbells_.detach(*cq.queue); }
+
+void ContextPart::withdraw(const Process& process) {
+  std::vector<memory::Descriptor> ended;
+  engine_.execute([&] {
+    ended = doorbells_.release(holder_of(process));
+    for (memory::Descriptor& faults : clock_.release(holder_of(process))) ended.push_back(std::move(faults));
+    ended = engine_.out_of_sleeper(std::move(ended));
+  });
+  dispose(ended);
+}
 
 void ContextPart::remove_from_engine() {
   ended_watches_ = engine_.remove_uar_pages(doorbells_);

@@ -50,11 +50,12 @@ class ContextPart final : public FacePart {
   // False: the page is not allocated. Its queues go on.
   bool free_uar(std::uint32_t page);
   bool is_allocated_uar(std::uint32_t page) const;
-  // As Engine::watch_uar_page.
-  void watch(std::uint32_t page, memory::Descriptor& faults, std::uint64_t address);
-  // ClockPages::start; Engine::watch_clock.
-  void start_clock();
-  void watch_clock(memory::Descriptor& faults, std::uint64_t address);
+  // The process maps the page; then it watches the page by `faults`, which is taken: engine::WatchedPage.
+  void hold(std::uint32_t page, const Process& process);
+  void watch(std::uint32_t page, const Process& process, memory::Descriptor& faults, std::uint64_t address);
+  // The same of the clock's page.
+  void hold_clock(const Process& process);
+  void watch_clock(const Process& process, memory::Descriptor& faults, std::uint64_t address);
   // For CQEs.
   engine::CompletionClock& clock() { return clock_; }
   // The L_Key of memory that is nowhere (ibv_alloc_null_mr(3)), which QPs of all protection domains may use,
@@ -74,6 +75,7 @@ class ContextPart final : public FacePart {
   void withdraw(QueuePair& qp) override;
   void withdraw(SharedReceiveQueue& srq) override;
   void withdraw(CompletionQueue& cq) override;
+  void withdraw(const Process& process) override;
   void remove_from_engine() override;
 
   std::uint8_t cqe_version = 1;
@@ -87,6 +89,7 @@ class ContextPart final : public FacePart {
 
  private:
   std::uint32_t first_dynamic_uar() const { return static_uars() + kDedicatedUars; }
+  void dispose(std::vector<memory::Descriptor>& ended);
 
   std::array<bool, kDedicatedUars> mapped_uars_{};
   std::array<bool, kDynamicUars> allocated_uars_{};

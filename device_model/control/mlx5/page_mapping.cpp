@@ -17,6 +17,8 @@ struct Place {
   int file = -1;
   std::uint64_t offset = 0;
   abi::PageWatch watch = abi::PageWatch::none;
+
+  std::uint32_t page() const { return static_cast<std::uint32_t>(offset / kPageBytes); }
 };
 
 Place find_doorbells(const ContextPart& part, const abi::MapPagesRequest& request, std::uint32_t index) {
@@ -84,7 +86,8 @@ int map_pages(Session& session, const abi::MapPagesRequest& request, abi::MapPag
   if (part == nullptr) return EINVAL;
   const Place place = find(*session.context, request);
   if (place.error != 0) return place.error;
-  if (place.watch == abi::PageWatch::reads) part->start_clock();
+  if (place.watch == abi::PageWatch::reads) part->hold_clock(*session.process);
+  if (place.watch == abi::PageWatch::stores) part->hold(place.page(), *session.process);
   reply.offset = place.offset;
   reply.watch = place.watch;
   descriptors.sent.push_back(place.file);
@@ -102,9 +105,9 @@ int watch_page(Session& session, const abi::WatchPageRequest& request, abi::Empt
   // What is left in the message is closed where that may wait.
   memory::Descriptor& faults = descriptors.received[0];
   if (place.watch == abi::PageWatch::reads) {
-    part->watch_clock(faults, request.address);
+    part->watch_clock(*session.process, faults, request.address);
   } else {
-    part->watch(static_cast<std::uint32_t>(place.offset / kPageBytes), faults, request.address);
+    part->watch(place.page(), *session.process, faults, request.address);
   }
   return 0;
 }

@@ -40,6 +40,8 @@ class FacePart {
   virtual void withdraw(QueuePair& qp) = 0;
   virtual void withdraw(SharedReceiveQueue& srq) = 0;
   virtual void withdraw(CompletionQueue& cq) = 0;
+  // The process, one of several that have the context, has ended its connection. On the control thread.
+  virtual void withdraw(const Process& process) = 0;
   // The engine works for the context no more.
   virtual void remove_from_engine() = 0;
 };

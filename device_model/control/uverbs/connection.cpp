@@ -43,7 +43,11 @@ Connection::~Connection() {
 
 std::shared_ptr<Context> Connection::take_context() {
   session_.queue_pages = {};  // they are parts of the context's memory
-  if (session_.context.use_count() != 1) return nullptr;
+  if (session_.context == nullptr) return nullptr;
+  if (session_.context.use_count() != 1) {
+    if (session_.context->face != nullptr) session_.context->face->withdraw(*session_.process);
+    return nullptr;
+  }
   const ObjectCounts alive = session_.context->counts();
   if (alive.qp + alive.srq + alive.cq + alive.mr + alive.mw + alive.pd != 0) {
     log::debug("{} ended with objects alive: {} QPs, {} CQs, {} MRs, {} MWs, {} PDs", peer_of(session_),

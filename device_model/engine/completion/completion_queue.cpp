@@ -93,6 +93,8 @@ void CompletionQueue::raise() {
   event_due_.reset();
   unreported_ = 0;
   entries_.fired();
+  // Before the program can know of the event, and ask for the next.
+  if (gate_ != nullptr && entries_.wants_each_request()) gate_->close(place_);
   if (config_.channel == nullptr) return;
   ++completion_events_;
   config_.channel->push(source_.number(), config_.user_handle);

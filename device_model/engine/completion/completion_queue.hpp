@@ -12,6 +12,7 @@
 #include "device_model/abi/tag_matching_ring.hpp"
 #include "device_model/engine/completion/completion_ring.hpp"
 #include "device_model/engine/completion/event_source.hpp"
+#include "device_model/engine/completion/request_gate.hpp"
 #include "device_model/transport/time.hpp"
 #include "device_model/transport/work_request.hpp"
 
@@ -65,6 +66,14 @@ class CompletionQueue
   bool catch_up();
   // The program is about to ask for events again: the device keeps in mind what it asks for now.
   void see_request() { entries_.armed(); }
+  // The program's requests pass `gate`, which outlives this or is replaced by null, as those of other CQs of
+  // `place`.
+  void pass(RequestGate* gate, std::uint32_t place) {
+    gate_ = gate;
+    place_ = place;
+  }
+  // WrittenCompletions::requests_may_hide.
+  void requests_may_hide(bool may) { entries_.requests_may_hide(may); }
   // Called when a batch ends, after all its pushes: raises an armed event, or delays it (moderation).
   void notify(transport::Time now);
   // When a delayed event is due at the latest; `notify_late` raises it. Empty: no event is delayed.
@@ -110,6 +119,8 @@ class CompletionQueue
   CompletionQueueConfig config_;
   CompletionRing own_;
   WrittenCompletions& entries_;  // the config's, or own_
+  RequestGate* gate_ = nullptr;
+  std::uint32_t place_ = 0;
   CqModeration moderation_;
   std::uint32_t unreported_ = 0;  // CQEs added since the event was armed
   std::optional<transport::Time> event_due_;

@@ -36,6 +36,10 @@ class WrittenCompletions {
   virtual void fired() = 0;
   // The program has a request (`armed`) and CQEs that it had not read when it made the request.
   virtual bool is_behind() { return false; }
+  // Whether from now on the program's next request may take the place of one that the device has not seen.
+  virtual void requests_may_hide(bool) {}
+  // The program makes requests of both kinds: so the device must see each of them.
+  virtual bool wants_each_request() const { return false; }
 
   // Whether a received message may travel in the CQE.
   virtual bool has_room_for_data() const = 0;

@@ -29,7 +29,7 @@ std::uint64_t wall_time() {
 }  // namespace
 
 ClockPages::ClockPages(std::byte* pages, int file, Round& round, Clock clock)
-    : pages_(pages), file_(file), round_(round), clock_(clock) {
+    : pages_(pages), page_(file, kClockPage), round_(round), clock_(clock) {
   auto* const info = new (pages_ + kInfoPage * kPageBytes) abi::mlx5::ClockInfo{};
   info->multiplier = 1;
   info->mask = ~std::uint64_t{0};
@@ -37,31 +37,24 @@ ClockPages::ClockPages(std::byte* pages, int file, Round& round, Clock clock)
   store_wall_time();
 }
 
-void ClockPages::start() {
-  ++maps_;
-  if (away_) give_back();  // who has just mapped it does not watch it yet
+void ClockPages::hold(PageHolder holder) {
+  if (page_.is_away()) give_back();
   clock_page().store(ticks(clock_()));
   look_again_ = round_.now();  // an engine that sleeps comes to take the page away
+  page_.hold(holder);
 }
 
-bool ClockPages::watch(memory::Descriptor& faults, std::uint64_t address) {
+memory::Descriptor ClockPages::watch(PageHolder holder, memory::Descriptor faults, std::uint64_t address) {
+  if (page_.is_away()) give_back();
   look_again_ = round_.now();
-  if (watches_.size() >= kMostWatches) return false;
-  watches_.push_back({std::move(faults), address});
-  return true;
+  return page_.watch(holder, std::move(faults), address);
 }
 
-std::vector<memory::Descriptor> ClockPages::end_watches() {
-  if (away_) give_back();
-  std::vector<memory::Descriptor> ended;
-  for (Watch& each : watches_) ended.push_back(std::move(each.faults));
-  watches_.clear();
-  return ended;
-}
+std::vector<memory::Descriptor> ClockPages::release(PageHolder holder) { return page_.release(holder); }
 
-bool ClockPages::somebody_reads() const {
-  return std::any_of(watches_.begin(), watches_.end(),
-                     [](const Watch& each) { return has_fault(each.faults.get()); });
+std::vector<memory::Descriptor> ClockPages::release_all() {
+  if (page_.is_away()) give_back();
+  return page_.release_all();
 }
 
 // The program copies the numbers between two reads of the sequence.
@@ -79,22 +72,22 @@ void ClockPages::store_wall_time() {
 
 std::uint64_t ClockPages::now() {
   const std::uint64_t time = ticks(clock_());
-  if (maps_ != 0 && !away_) clock_page().store(time);
+  if (page_.is_held() && !page_.is_away()) clock_page().store(time);
   return time;
 }
 
 std::uint64_t ClockPages::of_round() {
   const std::uint64_t time = ticks(round_.now());
-  if (maps_ != 0 && !away_) clock_page().store(time);
+  if (page_.is_held() && !page_.is_away()) clock_page().store(time);
   return time;
 }
 
 bool ClockPages::show() {
-  if (maps_ == 0) return false;
+  if (!page_.is_held()) return false;
   if (round_.now() - wall_time_at_ >= kWallTimePeriod) store_wall_time();
-  if (away_) {
+  if (page_.is_away()) {
     attend();
-    return !away_;
+    return !page_.is_away();
   }
   clock_page().store(ticks(round_.now()));
   return round_.now() < kept_until_;
@@ -103,34 +96,32 @@ bool ClockPages::show() {
 void ClockPages::attend() {
   if (round_.now() - attended_ < kAttentionToReaders) return;
   attended_ = round_.now();
-  if (somebody_reads()) give_back();
+  if (page_.is_awaited()) give_back();
 }
 
 bool ClockPages::take_away(transport::Time now) {
-  if (!take_page(file_, kClockPage)) return false;
-  away_ = true;
+  if (!page_.take()) return false;
   taken_ = now;
   return true;
 }
 
 void ClockPages::give_back() {
   const transport::Time now = clock_();
-  away_ = false;
-  clock_page().store(ticks(now));  // now it is there
-  for (const Watch& each : watches_) end_fault(each.faults.get(), each.address);
+  clock_page().store(ticks(now));
+  page_.given_back();
   const bool at_once = now - taken_ < std::max(kept_for_, kFirstKeeping);
   kept_for_ = at_once ? std::clamp(2 * kept_for_, kFirstKeeping, kLongestKeeping) : kFirstKeeping;
   kept_until_ = now + kept_for_;
 }
 
 void ClockPages::going_to_sleep(transport::Time now) {
-  if (maps_ == 0 || away_) return;
-  if (watches_.size() < maps_ || !take_away(now)) look_again_ = now + kRestOfClock;
+  if (!page_.is_held() || page_.is_away()) return;
+  if (!page_.can_be_taken() || !take_away(now)) look_again_ = now + kRestOfClock;
 }
 
 void ClockPages::awake() {
   look_again_.reset();
-  if (away_ && somebody_reads()) give_back();
+  if (page_.is_away() && page_.is_awaited()) give_back();
 }
 
 }  // namespace urnic::engine

@@ -13,7 +13,7 @@
 
 #include "device_model/abi/mlx5/clock.hpp"
 #include "device_model/engine/completion/completion_clock.hpp"
-#include "device_model/engine/doorbells/taken_page.hpp"
+#include "device_model/engine/doorbells/watched_page.hpp"
 #include "device_model/engine/round/round.hpp"
 #include "device_model/memory/descriptor.hpp"
 #include "device_model/transport/time.hpp"
@@ -23,7 +23,7 @@ namespace urnic::engine {
 // Engine thread only, after construction.
 class ClockPages final : public CompletionClock {
  public:
-  static constexpr std::size_t kPageBytes = kTakenPageBytes;
+  static constexpr std::size_t kPageBytes = WatchedPage::kBytes;
   // The pages in the file.
   static constexpr std::size_t kClockPage = 0;
   static constexpr std::size_t kInfoPage = 1;
@@ -34,14 +34,11 @@ class ClockPages final : public CompletionClock {
   // is the one whose time the round has.
   ClockPages(std::byte* pages, int file, Round& round, Clock clock);
 
-  // A program maps the clock's page. From now on the clock goes.
-  void start();
-  // The page is at `address` there, and `faults` is the program's userfaultfd for these bytes, which is
-  // taken. False: there are too many, and it is not. One that had the page without a watch would put an empty
-  // one in its place: so the page is taken away only when each who has mapped it watches it.
-  bool watch(memory::Descriptor& faults, std::uint64_t address);
-  // The page is there, and nobody watches it any more: these were their userfaultfds.
-  std::vector<memory::Descriptor> end_watches();
+  // The clock's page has these functions of WatchedPage. From the first `hold` on the clock goes.
+  void hold(PageHolder holder);
+  memory::Descriptor watch(PageHolder holder, memory::Descriptor faults, std::uint64_t address);
+  std::vector<memory::Descriptor> release(PageHolder holder);
+  std::vector<memory::Descriptor> release_all();
 
   // A round has begun. True: a program waits for its turn to read; the engine must not sleep now.
   bool show();
@@ -63,24 +60,13 @@ class ClockPages final : public CompletionClock {
   }
   void store_wall_time();
   void attend();
-  bool somebody_reads() const;
   bool take_away(transport::Time now);
   void give_back();
 
   std::byte* const pages_;
-  const int file_;
+  WatchedPage page_;
   Round& round_;
   const Clock clock_;
-  struct Watch {
-    memory::Descriptor faults;
-    std::uint64_t address;
-  };
-  // Of one context: its program's, and those of others that import it.
-  static constexpr std::size_t kMostWatches = 8;
-
-  std::uint32_t maps_ = 0;
-  bool away_ = false;
-  std::vector<Watch> watches_;
   transport::Time taken_{};     // when the page was taken away last
   transport::Time attended_{};  // when a reader was asked for last
   transport::Time kept_until_{};

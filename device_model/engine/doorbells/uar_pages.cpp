@@ -26,12 +26,10 @@ constexpr transport::Nanoseconds kErrorRest{5'000'000};
 }  // namespace
 
 UarPages::UarPages(std::byte* pages, std::uint32_t count, int file, Round& round)
-    : pages_(pages),
-      count_(count),
-      file_(file),
-      round_(round),
-      registers_(count * kRegistersPerPage),
-      pages_of_(count) {}
+    : pages_(pages), count_(count), round_(round), registers_(count * kRegistersPerPage) {
+  pages_of_.reserve(count);
+  for (std::uint32_t page = 0; page < count; ++page) pages_of_.push_back({.memory = {file, page}});
+}
 
 UarRegister UarPages::least_used(std::uint32_t pages) const {
   const auto end = registers_.begin() + std::min(pages, count_) * kRegistersPerPage;
@@ -61,6 +59,8 @@ void UarPages::detach(UarRegister on, const QueuePairContext& queue_pair) {
 void UarPages::attach(CompletionQueue& queue, std::uint32_t page) {
   queues_.push_back({&queue, page});
   if (++pages_of_[page].queues == 1) asked_.push_back(page);
+  queue.pass(this, page);
+  close(page);  // the program has asked for nothing yet
   look_soon(page);
 }
 
@@ -69,20 +69,40 @@ void UarPages::detach(const CompletionQueue& queue) {
                                   [&queue](const Queue& each) { return each.queue == &queue; });
   if (found == queues_.end()) return;
   if (--pages_of_[found->page].queues == 0) std::erase(asked_, found->page);
+  found->queue->pass(nullptr, 0);
   queues_.erase(found);
 }
 
-memory::Descriptor UarPages::watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address) {
-  if (pages_of_[page].away) give_back(page);
-  pages_of_[page].address = address;
-  return std::exchange(pages_of_[page].faults, std::move(faults));
+void UarPages::hold(std::uint32_t page, PageHolder holder) {
+  if (is_page_away(page)) give_back(page);
+  look_again_ = round_.now();
+  pages_of_[page].memory.hold(holder);
 }
 
-std::vector<memory::Descriptor> UarPages::end_watches() {
+memory::Descriptor UarPages::watch(std::uint32_t page, PageHolder holder, memory::Descriptor faults,
+                                   std::uint64_t address) {
+  if (is_page_away(page)) give_back(page);
+  look_again_ = round_.now();
+  return pages_of_[page].memory.watch(holder, std::move(faults), address);
+}
+
+std::vector<memory::Descriptor> UarPages::release(PageHolder holder) {
+  std::vector<memory::Descriptor> ended;
+  for (Page& page : pages_of_) {
+    for (memory::Descriptor& faults : page.memory.release(holder)) ended.push_back(std::move(faults));
+  }
+  return ended;
+}
+
+std::vector<memory::Descriptor> UarPages::release_all(std::uint32_t page) {
+  if (is_page_away(page)) give_back(page);
+  return pages_of_[page].memory.release_all();
+}
+
+std::vector<memory::Descriptor> UarPages::release_all() {
   std::vector<memory::Descriptor> ended;
   for (std::uint32_t page = 0; page < count_; ++page) {
-    memory::Descriptor faults = watch(page, {}, 0);
-    if (faults) ended.push_back(std::move(faults));
+    for (memory::Descriptor& faults : release_all(page)) ended.push_back(std::move(faults));
   }
   return ended;
 }
@@ -134,7 +154,7 @@ bool UarPages::look(std::uint32_t most) {
 
 void UarPages::take_requests() {
   for (const std::uint32_t page : asked_) {
-    if (pages_of_[page].away || !take(word(page, kArmRegister))) continue;
+    if (is_page_away(page) || !take(word(page, kArmRegister))) continue;
     ask_queues_ = true;
     pages_of_[page].owes_store = false;
   }
@@ -148,12 +168,22 @@ void UarPages::look_at_requests() {
   for (const Queue& each : queues_) round_.notifications().recheck(*each.queue, round_.now());
 }
 
-// A program that waits for its store can store another request as soon as the page is back: the CQ's record
-// then has that one alone.
-void UarPages::see_requests_on(std::uint32_t page) {
+void UarPages::see_requests_on(std::uint32_t page, bool next_may_hide) {
   for (const Queue& each : queues_) {
-    if (each.page == page) each.queue->see_request();
+    if (each.page != page) continue;
+    each.queue->see_request();
+    each.queue->requests_may_hide(next_may_hide);
   }
+}
+
+// A page for which a store has waited stays until that is there. Meanwhile no request is sure to be seen.
+void UarPages::close(std::uint32_t page) {
+  Page& its = pages_of_[page];
+  if (its.memory.is_away() || !its.memory.can_be_taken()) return;
+  const bool waits_for_store = its.owes_store && *word(page, kArmRegister) == 0;
+  if (waits_for_store || !take_away(page)) return see_requests_on(page, true);
+  its.owes_store = false;
+  look_at_queues_on(page);
 }
 
 void UarPages::look_at_queues_on(std::uint32_t page) {
@@ -164,7 +194,7 @@ void UarPages::look_at_queues_on(std::uint32_t page) {
 
 bool UarPages::can_wake() const {
   for (std::uint32_t page = 0; page < count_; ++page) {
-    if (in_use(page) && !pages_of_[page].faults) return false;
+    if (in_use(page) && !pages_of_[page].memory.can_be_taken()) return false;
   }
   return true;
 }
@@ -179,18 +209,18 @@ bool UarPages::any_in_error() const {
 }
 
 bool UarPages::take_away(std::uint32_t page) {
-  if (!take_page(file_, page)) return false;
-  pages_of_[page].away = true;
+  if (!pages_of_[page].memory.take()) return false;
   ++away_;
+  see_requests_on(page, false);
   return true;
 }
 
+// A program that waits for its store can store another request as soon as the page is back.
 void UarPages::give_back(std::uint32_t page) {
-  Page& its = pages_of_[page];
-  its.away = false;
+  see_requests_on(page, true);
   --away_;
-  __atomic_store_n(word(page, 0), 0, __ATOMIC_RELAXED);  // now it is there
-  end_fault(its.faults.get(), its.address);
+  __atomic_store_n(word(page, 0), 0, __ATOMIC_RELAXED);
+  pages_of_[page].memory.given_back();
 }
 
 void UarPages::attend() {
@@ -202,8 +232,7 @@ void UarPages::attend() {
 void UarPages::attend_to_stores(transport::Time now) {
   attended_ = now;
   for (std::uint32_t page = 0; page < count_; ++page) {
-    if (!pages_of_[page].away || !has_fault(pages_of_[page].faults.get())) continue;
-    see_requests_on(page);
+    if (!is_page_away(page) || !pages_of_[page].memory.is_awaited()) continue;
     give_back(page);
     pages_of_[page].owes_store = true;
     pages_of_[page].store_rest = {};
@@ -218,7 +247,7 @@ void UarPages::going_to_sleep(transport::Time now) {
   transport::Nanoseconds store_rest = kNoRest;
   for (std::uint32_t page = 0; page < count_; ++page) {
     Page& its = pages_of_[page];
-    if (!in_use(page) || its.away) continue;
+    if (!in_use(page) || its.memory.is_away()) continue;
     if (its.owes_store && its.store_rest < kLongestStoreRest) {
       its.store_rest = std::max(kFirstStoreRest, 2 * its.store_rest);
       store_rest = std::min(store_rest, its.store_rest);

@@ -10,6 +10,9 @@
 // faults, and its userfaultfd wakes the engine, which gives the page back. Other pages stay away: to take one
 // away costs an interrupt of every processor that its program uses. Where a program has no userfaultfd, the
 // engine sleeps for short times only.
+//
+// Requests for events are a record, too, of which the last one alone is there. A page that is away is their
+// gate (RequestGate): it is given back when the engine has seen what the store is for.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +20,8 @@
 #include <optional>
 #include <vector>
 
-#include "device_model/engine/doorbells/taken_page.hpp"
+#include "device_model/engine/completion/request_gate.hpp"
+#include "device_model/engine/doorbells/watched_page.hpp"
 #include "device_model/engine/round/round.hpp"
 #include "device_model/memory/descriptor.hpp"
 #include "device_model/transport/time.hpp"
@@ -33,9 +37,9 @@ struct UarRegister {
 };
 
 // Engine thread only, after construction.
-class UarPages {
+class UarPages final : public RequestGate {
  public:
-  static constexpr std::size_t kPageBytes = kTakenPageBytes;
+  static constexpr std::size_t kPageBytes = WatchedPage::kBytes;
   // As libmlx5 numbers them (NUM_BFREGS_PER_UAR in its mlx5-abi.h), also for a program that has asked for two
   // of each page.
   static constexpr std::uint32_t kRegistersPerPage = 4;
@@ -55,12 +59,13 @@ class UarPages {
   void attach(CompletionQueue& queue, std::uint32_t page);
   void detach(const CompletionQueue& queue);
 
-  // The program has the page at `address` in its memory, and `faults` is its userfaultfd for these bytes.
-  // Replaces what was said before of the page, and returns its userfaultfd: the program can make it block
-  // whoever closes it.
-  memory::Descriptor watch(std::uint32_t page, memory::Descriptor faults, std::uint64_t address);
-  // All pages are there, and no userfaultfd is watched any more: these are they.
-  std::vector<memory::Descriptor> end_watches();
+  // As WatchedPage has them. Of all pages where none is named.
+  void hold(std::uint32_t page, PageHolder holder);
+  memory::Descriptor watch(std::uint32_t page, PageHolder holder, memory::Descriptor faults,
+                           std::uint64_t address);
+  std::vector<memory::Descriptor> release(PageHolder holder);
+  std::vector<memory::Descriptor> release_all(std::uint32_t page);
+  std::vector<memory::Descriptor> release_all();
 
   // Looks at the registers in use, and at the records of the QPs on those that were written: at most `most`
   // of them. True: a QP had something new, or records are left to look at.
@@ -78,6 +83,9 @@ class UarPages {
   std::optional<transport::Time> look_again() const { return look_again_; }
   void awake(transport::Time now);
 
+  // RequestGate; a place is a page. Nothing, if no store into the page would wake the engine.
+  void close(std::uint32_t page) override;
+
   // Queues use the pages, and a store into any page in use wakes the engine.
   bool wakes() const { return (!used_.empty() || !queues_.empty()) && can_wake(); }
 
@@ -88,9 +96,7 @@ class UarPages {
     std::uint32_t left = 0;  // QPs to look at
   };
   struct Page {
-    bool away = false;
-    memory::Descriptor faults;
-    std::uint64_t address = 0;
+    WatchedPage memory;
     std::uint32_t users = 0;   // QPs on its registers
     std::uint32_t queues = 0;  // CQs
     // A store has waited for the page, and is not seen yet: if the page went again before the program's
@@ -105,15 +111,16 @@ class UarPages {
   static bool take(std::uint64_t* word);
   bool was_written(std::uint32_t index) const;
   bool in_use(std::uint32_t page) const { return pages_of_[page].users != 0 || pages_of_[page].queues != 0; }
-  bool is_away(std::uint32_t index) const { return pages_of_[index / kRegistersPerPage].away; }
+  bool is_away(std::uint32_t index) const { return is_page_away(index / kRegistersPerPage); }
+  bool is_page_away(std::uint32_t page) const { return pages_of_[page].memory.is_away(); }
   // An engine that sleeps has taken away only the pages that were in use: it wakes, and takes away this one,
   // too.
   void look_soon(std::uint32_t page) {
-    if (!pages_of_[page].away) look_again_ = round_.now();
+    if (!is_page_away(page)) look_again_ = round_.now();
   }
   void take_requests();
   void look_at_requests();
-  void see_requests_on(std::uint32_t page);
+  void see_requests_on(std::uint32_t page, bool next_may_hide);
   void look_at_queues_on(std::uint32_t page);
   bool can_wake() const;
   bool any_in_error() const;
@@ -123,7 +130,6 @@ class UarPages {
 
   std::byte* const pages_;
   const std::uint32_t count_;
-  const int file_;
   Round& round_;
   std::vector<Register> registers_;
   std::vector<Page> pages_of_;

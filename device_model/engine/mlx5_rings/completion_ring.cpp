@@ -129,7 +129,10 @@ void store(std::byte* to, const Cqe& entry) {
 }  // namespace
 
 CompletionRing::CompletionRing(const CompletionRingConfig& config)
-    : config_(config), number_answered_(kNoNumber), number_of_any_(kNoNumber) {
+    : config_(config),
+      number_answered_(kNoNumber),
+      number_of_any_(kNoNumber),
+      number_of_solicited_(kNoNumber) {
   config_.slots = std::bit_floor(std::min(config.slots, kMostCqes));
   config_.doorbells->request.store(kNoRequest, std::memory_order_relaxed);
 }
@@ -189,11 +192,19 @@ bool CompletionRing::write(const Completion& completion, std::uint32_t shared_re
 
 // A request for solicited completions does not weaken one of the same number for any completion (IBTA
 // 11.4.2.2). The record has the last one only, so that the other is remembered by its number. A ConnectX
-// gets each request by a store of its own, and keeps in the CQ's context what it is armed for.
+// gets each request by a store of its own, and keeps in the CQ's context what it is armed for. Where one may
+// be hidden it counts as made: an event too many harms less than one too few.
 abi::ArmKind CompletionRing::see_request(std::uint32_t request) {
   const std::uint32_t number = abi::mlx5::request_number(request);
   if (request == kNoRequest || number == number_answered_) return abi::ArmKind::none;
-  if ((request & abi::mlx5::kRequestSolicited) != 0 && number != number_of_any_) {
+  const bool solicited = (request & abi::mlx5::kRequestSolicited) != 0;
+  if (solicited) {
+    asked_ = Asked::both;
+  } else if (asked_ == Asked::nothing) {
+    asked_ = Asked::any;
+  }
+  if (solicited && number != number_of_any_ && (!may_hide_ || number == number_of_solicited_)) {
+    number_of_solicited_ = number;
     return abi::ArmKind::solicited;
   }
   number_of_any_ = number;
@@ -209,7 +220,7 @@ abi::ArmKind CompletionRing::armed() {
 void CompletionRing::fired() {
   if (request_seen_ == kNoRequest) return;
   number_answered_ = abi::mlx5::request_number(request_seen_);
-  number_of_any_ = kNoNumber;
+  number_of_any_ = number_of_solicited_ = kNoNumber;
   notified_end_ = producer_;
   config_.doorbells->request.exchange(request_seen_, kNoRequest);
 }

@@ -43,6 +43,8 @@ class CompletionRing final : public WrittenCompletions {
   abi::ArmKind armed() override;
   void fired() override;
   bool is_behind() override;
+  void requests_may_hide(bool may) override { may_hide_ = may; }
+  bool wants_each_request() const override { return asked_ == Asked::both; }
   bool has_room_for_data() const override { return false; }
   CompletionIndices indices() const override;
   // Tells the program in the old memory that the new memory is next; it moves the unread CQEs itself. So the
@@ -70,6 +72,10 @@ class CompletionRing final : public WrittenCompletions {
   std::uint32_t request_seen_ = abi::mlx5::kNoRequest;
   std::uint32_t number_answered_;  // of a request
   std::uint32_t number_of_any_;    // of the request for an event of any completion that was seen last
+  // Of the request for an event of solicited completions that was seen last, and hid no other.
+  std::uint32_t number_of_solicited_;
+  bool may_hide_ = false;
+  enum class Asked : std::uint8_t { nothing, any, both } asked_ = Asked::nothing;  // ever
 };
 
 }  // namespace urnic::engine::mlx5

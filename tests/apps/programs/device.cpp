@@ -62,4 +62,6 @@ DeviceNames device_names() {
   return names;
 }
 
+bool is_driven_by_libmlx5() { return device_names().first.starts_with("mlx5"); }
+
 }  // namespace urnic::apps

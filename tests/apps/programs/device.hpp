@@ -49,4 +49,7 @@ struct DeviceNames {
 };
 DeviceNames device_names();
 
+// The programs' library is libmlx5, not urnic's plugin (docs/mlx5-face.md).
+bool is_driven_by_libmlx5();
+
 }  // namespace urnic::apps

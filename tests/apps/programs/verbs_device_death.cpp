@@ -1,7 +1,7 @@
 // What a program sees when its device dies: IBV_EVENT_DEVICE_FATAL, flushed work, errors, and nothing that
 // waits for ever. The test kills the device process once this program has said "waiting".
 //
-// Usage: verbs_device_death poll|sleep|async. Exit status 0 if it saw what it should.
+// Usage: verbs_device_death poll|sleep|async [DEVICE DEVICE]. Exit status 0 if it saw what it should.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -53,10 +53,10 @@ void expect_dead(Pair& pair, const Memory& memory) {
   require(mr == nullptr && errno == EIO, "memory was registered, or the error is {}", std::strerror(errno));
 }
 
-void watch(const std::string& how) {
+void watch(const std::string& how, const DeviceNames& names) {
   EndpointOptions options;
   options.sleeps = true;
-  Pair pair(options, {"urnic0", "urnic1"});
+  Pair pair(options, names);
   const Memory memory(pair.left_device.pd(), 4096);
   for (std::uint64_t i = 0; i < kReceives; ++i) pair.left.post_receive(i, {memory.segment(0, 8)});
   require(ibv_req_notify_cq(pair.left.receive_cq(), 0) == 0, "ibv_req_notify_cq failed");
@@ -80,13 +80,14 @@ void watch(const std::string& how) {
 }  // namespace urnic::apps
 
 int main(int argc, char** argv) {
-  const std::string how = argc == 2 ? argv[1] : "";
+  const std::string how = argc == 2 || argc == 4 ? argv[1] : "";
   if (how != "poll" && how != "sleep" && how != "async") {
-    fmt::print(stderr, "usage: verbs_device_death poll|sleep|async\n");
+    fmt::print(stderr, "usage: verbs_device_death poll|sleep|async [DEVICE DEVICE]\n");
     return 2;
   }
   try {
-    urnic::apps::watch(how);
+    urnic::apps::watch(how, argc == 4 ? urnic::apps::DeviceNames{argv[2], argv[3]}
+                                      : urnic::apps::DeviceNames{"urnic0", "urnic1"});
   } catch (const std::exception& error) {
     fmt::print(stderr, "verbs_device_death: {}\n", error.what());
     return 1;

@@ -30,12 +30,15 @@ std::set<std::size_t> sizes(std::size_t mtu) {
 
 constexpr std::size_t kMaxSize = 6 << 20;
 
+// As much as any QP here has. libmlx5 takes 1024 bytes for a WQE at most, and keeps 196 of them for headers.
+std::uint32_t inline_bytes() { return is_driven_by_libmlx5() ? 828 : 912; }
+
 EndpointOptions options_for(ibv_mtu mtu) {
   EndpointOptions options;
   options.mtu = mtu;
   options.capacity.max_send_sge = 8;
   options.capacity.max_recv_sge = 8;
-  options.capacity.max_inline_data = 912;
+  options.capacity.max_inline_data = inline_bytes();
   return options;
 }
 
@@ -70,7 +73,7 @@ BOOST_DATA_TEST_CASE(every_number_of_segments, data::make(kMtus), mtu) {
 BOOST_DATA_TEST_CASE(inline_data, data::make(kMtus), mtu) {
   Pair pair(options_for(mtu));
   TransferBench bench(pair, 1024);
-  BOOST_REQUIRE_GE(pair.left.capacity().max_inline_data, 912);
+  BOOST_REQUIRE_GE(pair.left.capacity().max_inline_data, inline_bytes());
   std::uint64_t seed = 0;
   for (std::size_t size = 0; size <= pair.left.capacity().max_inline_data; ++size) {
     for (const Operation operation : kOperations) {

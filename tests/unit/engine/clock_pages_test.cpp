@@ -64,7 +64,7 @@ struct Clocked {
     munmap(programs, kClockBytes);
   }
   void start() {
-    fabric.engine.execute([this] { clock.start(); });
+    fabric.engine.execute([this] { clock.hold(program); });
   }
   void watch(std::byte* mapping) {
     memory::Descriptor faults = open_faults();
@@ -73,7 +73,7 @@ struct Clocked {
     range.range = {.start = at, .len = ClockPages::kPageBytes};
     range.mode = UFFDIO_REGISTER_MODE_MISSING;
     BOOST_REQUIRE(ioctl(faults.get(), UFFDIO_REGISTER, &range) == 0);
-    fabric.engine.execute([&] { fabric.engine.watch_clock(clock, faults, at); });
+    fabric.engine.execute([&] { fabric.engine.watch_clock(clock, program, faults, at); });
   }
   // As libmlx5 reads it (mlx5_read_clock).
   std::uint64_t read() const {
@@ -91,6 +91,7 @@ struct Clocked {
     return info().nanoseconds.load() + (ticks - info().at.load()) * info().multiplier;
   }
 
+  const PageHolder program{this};
   Fabric fabric;
   memory::Descriptor file = make_clock_file();
   std::byte* const devices = map_clock(file.get());
@@ -200,7 +201,7 @@ BOOST_AUTO_TEST_CASE(a_clock_that_nobody_watches_goes_now_and_then) {
   }
 }
 
-// A context and one that imports it.
+// A context and one that imports it, in one process.
 BOOST_AUTO_TEST_CASE(each_who_has_mapped_it_reads_it, *boost::unit_test::precondition(may_watch_pages)) {
   Clocked clocked;
   std::byte* const again = map_clock(clocked.file.get());

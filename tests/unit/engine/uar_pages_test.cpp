@@ -71,21 +71,25 @@ struct Uars {
       receivers.push_back(std::make_unique<TestQp>(fabric.program1, i, QpLayout{}));
       Fabric::connect(*senders[i], *receivers[i]);
     }
-    fabric.engine.execute([this] { fabric.engine.add_uar_pages(pages); });
+    fabric.engine.execute([this] {
+      fabric.engine.add_uar_pages(pages);
+      for (std::uint32_t page = 0; page < kPages; ++page) pages.hold(page, program);
+    });
   }
   ~Uars() {
     fabric.engine.execute([this] { fabric.engine.remove_uar_pages(pages); });
   }
 
-  void watch() {
+  void watch() { watch(programs, program); }
+  void watch(const Mapped& mapped, PageHolder holder) {
     for (std::uint32_t page = 0; page < kPages; ++page) {
       memory::Descriptor faults = open_userfaultfd();
-      const auto at = reinterpret_cast<std::uintptr_t>(programs.data() + page * UarPages::kPageBytes);
+      const auto at = reinterpret_cast<std::uintptr_t>(mapped.data() + page * UarPages::kPageBytes);
       uffdio_register range{};
       range.range = {.start = at, .len = UarPages::kPageBytes};
       range.mode = UFFDIO_REGISTER_MODE_MISSING;
       BOOST_REQUIRE(ioctl(faults.get(), UFFDIO_REGISTER, &range) == 0);
-      fabric.engine.execute([&] { fabric.engine.watch_uar_page(pages, page, faults, at); });
+      fabric.engine.execute([&] { fabric.engine.watch_uar_page(pages, page, holder, faults, at); });
     }
   }
 
@@ -101,7 +105,10 @@ struct Uars {
     qp.indices.send_producer.store(qp.send_producer, std::memory_order_release);
   }
   void store(UarRegister in, std::uint64_t word, bool second_half = false) {
-    std::byte* const at = programs.data() + in.value / UarPages::kRegistersPerPage * UarPages::kPageBytes +
+    store(programs, in, word, second_half);
+  }
+  static void store(const Mapped& mapped, UarRegister in, std::uint64_t word, bool second_half = false) {
+    std::byte* const at = mapped.data() + in.value / UarPages::kRegistersPerPage * UarPages::kPageBytes +
                           UarPages::kFirstRegister +
                           in.value % UarPages::kRegistersPerPage * UarPages::kRegisterBytes +
                           (second_half ? UarPages::kRegisterBytes / 2 : 0);
@@ -123,6 +130,7 @@ struct Uars {
     fabric.engine.execute([&] { pages.detach(on, senders[sender]->device_end()); });
   }
 
+  const PageHolder program{this};
   Fabric fabric;
   memory::Descriptor file = make_file();
   Mapped devices{file.get()};
@@ -250,6 +258,60 @@ BOOST_AUTO_TEST_CASE(an_idle_engine_that_is_watched_sleeps, *boost::unit_test::p
   uars.detach({0}, 0);
 }
 
+// A program and a child of fork that goes on with the context, each with a mapping of its own.
+BOOST_AUTO_TEST_CASE(stores_of_all_who_have_the_page_wake_the_engine,
+                     *boost::unit_test::precondition(may_watch)) {
+  Uars uars;
+  const Mapped childs(uars.file.get());
+  const PageHolder child{&childs};
+  uars.attach({0}, 0);
+  uars.watch();
+  uars.fabric.engine.execute([&] {
+    for (std::uint32_t page = 0; page < kPages; ++page) uars.pages.hold(page, child);
+  });
+  uars.watch(childs, child);
+  uars.fabric.engine.start();
+  std::uint64_t value = 0;
+  for (int i = 0; i < 10; ++i) {
+    for (const Mapped* const by : std::initializer_list<const Mapped*>{&childs, &uars.programs}) {
+      usleep(2'000);
+      const auto before = uars.fabric.engine.heartbeat();
+      usleep(2'000);
+      if (uars.fabric.engine.heartbeat() != before) continue;  // it does not sleep yet
+      uars.post(0, ++value);
+      Uars::store(*by, {0}, value);
+      while (!uars.senders[0]->send_cq.poll()) sched_yield();
+      BOOST_TEST(uars.arrived(0) == value);
+    }
+  }
+  BOOST_TEST(value != 0u);
+  uars.fabric.engine.stop();
+  uars.detach({0}, 0);
+}
+
+// Its store would put an empty page in the place of one that is away.
+BOOST_AUTO_TEST_CASE(a_page_stays_while_somebody_has_it_without_a_watch,
+                     *boost::unit_test::precondition(may_watch)) {
+  Uars uars;
+  const PageHolder child{&uars.file};
+  uars.attach({0}, 0);
+  uars.watch();
+  DataPath& path = uars.fabric.engine.data_path();
+  const auto falls_asleep = [&] {
+    uars.pages.awake(path.now());
+    uars.pages.going_to_sleep(path.now());
+    return !uars.pages.look_again().has_value();
+  };
+  BOOST_TEST(falls_asleep());
+  uars.pages.hold(0, child);  // and the page is back
+  BOOST_TEST(!falls_asleep());
+  BOOST_TEST(!uars.pages.wakes());
+  BOOST_TEST(uars.pages.release(child).empty());
+  BOOST_TEST(falls_asleep());
+  BOOST_TEST(uars.pages.wakes());
+  uars.detach({0}, 0);
+}
+
 BOOST_AUTO_TEST_CASE(an_engine_that_nothing_wakes_looks_now_and_then) {
   Uars uars;
   uars.attach({0}, 0);
@@ -303,7 +365,8 @@ BOOST_AUTO_TEST_CASE(userfaultfds_are_handed_back_and_can_be_watched_again,
   const auto watch = [&] {
     memory::Descriptor faults(fcntl(programs.get(), F_DUPFD_CLOEXEC, 0));
     const int number = faults.get();
-    uars.fabric.engine.execute([&] { uars.fabric.engine.watch_uar_page(uars.pages, 0, faults, 4096); });
+    uars.fabric.engine.execute(
+        [&] { uars.fabric.engine.watch_uar_page(uars.pages, 0, uars.program, faults, 4096); });
     return std::pair(number, std::move(faults));
   };
   const auto [first, none] = watch();
@@ -332,12 +395,16 @@ class AskedLate final : public WrittenCompletions {
   }
   void fired() override { behind = false; }
   bool is_behind() override { return behind; }
+  void requests_may_hide(bool may) override { may_hide = may; }
+  bool wants_each_request() const override { return wants_each; }
   bool has_room_for_data() const override { return false; }
   CompletionIndices indices() const override { return {}; }
   void begin_move(void*, std::uint32_t) override {}
   Moved move(std::uint32_t) override { return Moved::all; }
 
   bool behind = false;
+  bool wants_each = false;
+  bool may_hide = false;
   std::atomic<int> request = 0;
   std::vector<int> seen;  // requests that the engine has read
 };
@@ -388,9 +455,61 @@ BOOST_AUTO_TEST_CASE(a_request_is_seen_before_its_store_goes_on, *boost::unit_te
     uars.pages.attend();
   }
   BOOST_TEST(stored);
-  BOOST_TEST(entries->seen == std::vector{1}, boost::test_tools::per_element());
+  BOOST_TEST(entries->seen == (std::vector{0, 1}), boost::test_tools::per_element());
   uars.pages.awake(path.now());  // the thread must end, whatever was found
   program.join();
+  uars.pages.detach(queue);
+}
+
+// Of an engine that is awake. A CQ's first requests are seen, and those after an event if the CQ wants that.
+BOOST_AUTO_TEST_CASE(no_request_hides_another_while_the_engine_is_awake,
+                     *boost::unit_test::precondition(may_watch)) {
+  Uars uars;
+  const auto entries = std::make_shared<AskedLate>();
+  CompletionQueue queue({.entries = entries, .channel = &uars.fabric.program0.channel.device_end()});
+  DataPath& path = uars.fabric.engine.data_path();
+  DoorbellTurns turns;
+  turns.add(uars.pages);
+  uars.watch();
+  uars.pages.attach(queue, 0);
+  // Two requests, one behind the other. Returns those that the engine saw.
+  const auto ask_twice = [&](int first) {
+    entries->seen.clear();
+    entries->request = 0;
+    turns.look();
+    std::atomic<bool> stored = false;
+    std::thread program([&] {
+      for (const int request : {first, first + 1}) {
+        entries->request = request;
+        uars.request(0);
+      }
+      stored = true;
+    });
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!stored && std::chrono::steady_clock::now() < deadline) {
+      path.set_now(path.now() + transport::Nanoseconds(50'000));
+      uars.pages.attend();
+    }
+    BOOST_TEST(stored);
+    uars.pages.awake(path.now());  // the thread must end, whatever was found
+    program.join();
+    return std::count(entries->seen.begin(), entries->seen.end(), first) != 0;
+  };
+  const auto raise = [&] {
+    entries->behind = true;
+    uars.request(0);
+    turns.look();
+    BOOST_TEST(uars.fabric.program0.channel.read().has_value());
+  };
+  BOOST_TEST(ask_twice(1));
+  BOOST_TEST(entries->may_hide);
+  raise();
+  BOOST_TEST(entries->may_hide);
+  BOOST_TEST(!ask_twice(3));
+  entries->wants_each = true;
+  raise();
+  BOOST_TEST(!entries->may_hide);
+  BOOST_TEST(ask_twice(5));
   uars.pages.detach(queue);
 }
 

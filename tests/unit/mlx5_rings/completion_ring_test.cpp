@@ -335,6 +335,43 @@ BOOST_AUTO_TEST_CASE(an_answered_request_strengthens_no_later_one) {
   }
 }
 
+// IBTA 11.4.2.2. The record has the second request alone.
+BOOST_AUTO_TEST_CASE(a_request_that_may_be_hidden_counts_as_made) {
+  Ends ends;
+  ends.device.requests_may_hide(true);
+  ends.program.arm();
+  ends.program.arm(true);
+  ends.write(0);
+  BOOST_TEST(ends.device.is_behind());
+  BOOST_TEST((ends.device.armed() == ArmKind::next));
+  BOOST_TEST(ends.device.wants_each_request());
+}
+
+BOOST_AUTO_TEST_CASE(a_request_that_was_seen_in_time_hides_none_later) {
+  Ends ends;
+  ends.program.arm(true);
+  BOOST_TEST((ends.device.armed() == ArmKind::solicited));
+  ends.device.requests_may_hide(true);
+  BOOST_TEST((ends.device.armed() == ArmKind::solicited));
+  ends.device.fired();
+  ends.program.got_event();
+  ends.program.arm(true);
+  BOOST_TEST((ends.device.armed() == ArmKind::next));
+}
+
+BOOST_AUTO_TEST_CASE(a_program_that_wants_any_completion_is_not_kept_waiting) {
+  Ends ends;
+  BOOST_TEST(!ends.device.wants_each_request());
+  ends.program.arm();
+  ends.device.armed();
+  BOOST_TEST(!ends.device.wants_each_request());
+  ends.device.fired();
+  ends.program.got_event();
+  ends.program.arm(true);
+  ends.device.armed();
+  BOOST_TEST(ends.device.wants_each_request());
+}
+
 // libmlx5 numbers its requests by the events that it has read, modulo 4.
 BOOST_AUTO_TEST_CASE(each_event_answers_one_request) {
   Ends ends;
