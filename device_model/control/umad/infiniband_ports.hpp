@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/gsi/gsi.hpp"
@@ -28,20 +27,16 @@ class InfinibandPorts {
   // returns, for this device, too.
   int send(const ServedDevice& device, const GsiAddress& to, MadBytes mad);
 
-  // A program has opened the device's issmN, or closed it: as long as one has it open, the port says that a
-  // subnet manager is there.
-  void manager_came(const ServedDevice& device);
-  void manager_went(const ServedDevice& device);
+  // Whether the device's port says that a subnet manager is there.
+  void set_manager(const ServedDevice& device, bool is_manager);
 
  private:
   void arrive(subnet::NodeIndex adapter, const subnet::Datagram& datagram);
-  void set_manager(const ServedDevice& device, bool is_manager);
   void answer(ServedDevice& device, const subnet::Datagram& question, const wire::mad::Mad& mad);
 
   Fabric& fabric_;
   Taker taker_;
   PerformanceAgent performance_;
-  std::map<std::uint32_t, unsigned> managers_;  // by device
 };
 
 }  // namespace urnic::control
