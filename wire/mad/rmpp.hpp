@@ -24,7 +24,7 @@ enum class RmppType : std::uint8_t {
   abort = 4,
 };
 
-// IBTA 13.6.2.3. Values that have no name here occur, too.
+// IBTA 13.6.2. Values that have no name here occur, too.
 enum class RmppStatus : std::uint8_t {
   normal = 0,
   resources_exhausted = 1,    // of STOP; the rest are of ABORT
@@ -55,7 +55,7 @@ struct RmppHeader {
 };
 
 // Whether datagrams of the class have the header: subnet administration, device management and
-// administration, BIS, and the vendors' classes with an OUI (IBTA 13.6.1).
+// administration, BIS, and the vendors' classes with an OUI (IBTA 13.6).
 bool has_rmpp(ManagementClass management_class);
 
 // Where a class's data begin in each datagram: behind the headers, which are repeated in each segment.

@@ -13,7 +13,7 @@ using wire::mad::RmppStatus;
 using wire::mad::RmppType;
 
 constexpr std::uint8_t kResponse = 0x80;
-// What STOP and ABORT may say (IBTA 13.6.2.3).
+// What STOP and ABORT may say (IBTA 13.6.2).
 constexpr auto kFirstAbort = static_cast<std::uint8_t>(RmppStatus::total_time_too_long);
 constexpr auto kLastAbort = static_cast<std::uint8_t>(RmppStatus::unspecified);
 
@@ -69,7 +69,7 @@ int RmppExchanges::send(const UmadPacket& packet, std::vector<std::byte> message
   return 0;
 }
 
-// An answer begins with the window that the acknowledgement of its request has announced (IBTA 13.6.3.3).
+// An answer begins with the window that the acknowledgement of its request has announced (IBTA 13.6).
 std::uint32_t RmppExchanges::first_window(const MadHeader& header, const GsiAddress& to) const {
   for (const Incoming& incoming : incoming_) {
     const MadHeader& request = incoming.source.header;
@@ -162,7 +162,7 @@ void RmppExchanges::take_acknowledgement(const Part& part) {
   }
   const RmppStatus why = message->sender.acknowledge(header.segment, header.length_or_window, part.now);
   if (why != RmppStatus::normal) return reply(part.source.from, part.mad, rmpp_abort(why));
-  // A request whose answer is awaited: this side is ready for it (IBTA 13.6.3.3).
+  // A request whose answer is awaited: this side is ready for it (IBTA 13.6).
   if (message->sender.state() == RmppSender::State::acknowledged && message->packet.header.timeout_ms != 0)
     reply(part.source.from, part.mad, {.type = RmppType::acknowledgement, .segment = 0, .window = 1});
 }
@@ -178,7 +178,7 @@ void RmppExchanges::refuse(const Part& part, RmppStatus why) {
   reply(part.source.from, part.mad, rmpp_abort(why));
 }
 
-// With the headers of what it answers, and the other direction's method (IBTA 13.6.2.2).
+// With the headers of what it answers, and the other direction's method (IBTA 13.6.2).
 void RmppExchanges::reply(const GsiAddress& to, std::span<const std::byte> headers, const RmppReply& reply) {
   wire::mad::Mad mad{};
   MadHeader header;

@@ -1,4 +1,4 @@
-// One message on its way in as several datagrams: what the receiver of RMPP does (IBTA 13.6.3.1), as Linux's
+// One message on its way in as several datagrams: what the receiver of RMPP does (IBTA 13.6), as Linux's
 // ib_mad does it. No clock and no socket: the caller sends the replies, and says what time it is.
 #pragma once
 
@@ -54,7 +54,7 @@ class RmppReceiver {
   // Until when it waits for segments, or is remembered.
   Clock::time_point due() const { return due_; }
 
-  // The window for the answer to this message, as the other side has announced it (IBTA 13.6.3.3).
+  // The window for the answer to this message, as the other side has announced it (IBTA 13.6).
   std::uint32_t answer_window = 1;
 
  private:

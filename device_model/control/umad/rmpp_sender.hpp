@@ -1,4 +1,4 @@
-// One message on its way out as several datagrams: what the sender of RMPP does (IBTA 13.6.3.2), as Linux's
+// One message on its way out as several datagrams: what the sender of RMPP does (IBTA 13.6), as Linux's
 // ib_mad does it. No clock and no socket: the caller sends what `next` returns, and says what time it is.
 #pragma once
 

@@ -513,7 +513,7 @@ BOOST_AUTO_TEST_CASE(a_segment_of_no_message_is_dropped) {
   BOOST_TEST(!second.exchanges.next_due());
 }
 
-// A request of several datagrams, whose answer is one, too (IBTA 13.6.3.3).
+// A request of several datagrams, whose answer is one, too (IBTA 13.6).
 BOOST_AUTO_TEST_CASE(a_request_of_several_datagrams_is_answered_within_the_window_that_it_announces) {
   BOOST_TEST(send(first, message_of(500, kGetMulti), 1000) == 0);
   std::vector<RmppHeader> seen;
