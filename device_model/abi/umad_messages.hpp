@@ -40,7 +40,20 @@ struct UmadReply {
   std::int32_t error;   // 0, or a positive errno
 };
 
-// The longest packet: a 64-byte header and one MAD.
+// The first and only message of a program that opens issmN, by which it becomes its port's subnet manager.
+// The answer is an UmadReply: 0 once it is, as long as the connection lasts; EAGAIN if another program is,
+// and this one does not wait.
+struct IssmRequest {
+  std::uint32_t magic;     // kUmadMagic
+  std::uint32_t may_wait;  // 1: it waits until the other one has gone
+};
+
+// The longest packet with one MAD: a 64-byte header, and the MAD.
 inline constexpr std::uint32_t kMaxUmadPacket = 64 + 256;
+
+// The longest packet whose message is several MADs: the longest that a socket takes whose buffer is as large
+// as Linux allows everyone to make it (net.core.wmem_max, 208 KiB, counts double).
+inline constexpr std::uint32_t kMostUmadBytes = 400 * 1024;
+inline constexpr std::uint32_t kUmadSocketBuffer = 208 * 1024;
 
 }  // namespace urnic::abi

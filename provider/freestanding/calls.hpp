@@ -20,6 +20,14 @@ inline int open_file(const char* path, int flags) {
 #endif
 }
 
+inline ssize_t read_file(int file, void* data, size_t size) {
+#ifdef URNIC_DIRECT_CALLS
+  return syscall(SYS_read, file, data, size);
+#else
+  return ::read(file, data, size);
+#endif
+}
+
 inline void* map_memory(void* address, size_t length, int protection, int flags, int file, off_t offset) {
 #ifdef URNIC_DIRECT_CALLS
   return reinterpret_cast<void*>(syscall(SYS_mmap, address, length, protection, flags, file, offset));

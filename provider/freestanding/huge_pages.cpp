@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "provider/freestanding/address.hpp"
+#include "provider/freestanding/calls.hpp"
 #include "provider/freestanding/descriptor.hpp"
 #include "provider/freestanding/map_reader.hpp"
 
@@ -24,7 +25,7 @@ constexpr int kCollapse = 25;  // MADV_COLLAPSE, Linux 6.1; glibc 2.36 does not 
 bool wanted_by_the_system() {
   const Descriptor file(open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC));
   char text[64];
-  const ssize_t got = file.valid() ? read(file.get(), text, sizeof text - 1) : -1;
+  const ssize_t got = file.valid() ? read_file(file.get(), text, sizeof text - 1) : -1;
   if (got <= 0) return false;
   text[got] = '\0';
   return std::strstr(text, "[never]") == nullptr;

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "provider/freestanding/calls.hpp"
+
 namespace urnic::provider {
 
 struct Mapping {
@@ -119,7 +121,7 @@ class MapReader {
 
   bool refill() {
     ssize_t got;
-    while ((got = read(file_, buffer_, sizeof buffer_)) < 0 && errno == EINTR) {
+    while ((got = read_file(file_, buffer_, sizeof buffer_)) < 0 && errno == EINTR) {
     }
     if (got < 0) error_ = errno;
     position_ = 0;

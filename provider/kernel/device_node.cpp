@@ -16,6 +16,7 @@
 #include "provider/kernel/exec_notice.hpp"
 #include "provider/kernel/real.hpp"
 #include "provider/kernel/run_directory_lookup.hpp"
+#include "provider/kernel/umad_node.hpp"
 #include "trust/peer.hpp"
 
 namespace urnic::kernel {
@@ -137,6 +138,15 @@ bool is_open_node(int descriptor, const char* name) {
          is_node_path(peer.address.sun_path);
 }
 
+bool is_open_umad(int descriptor) {
+  if (!stand_in_active()) return false;
+  const KeptErrno kept;
+  PeerPath peer;
+  return read_peer_path(descriptor, peer) &&
+         std::strncmp(last_component(peer.address.sun_path), "umad", 4) == 0 &&
+         is_node_path(peer.address.sun_path);
+}
+
 bool is_connected_to(int descriptor, const PathText& socket) {
   const KeptErrno kept;
   PeerPath peer;
@@ -155,6 +165,12 @@ int open_device_node(int directory, const char* path, int flags) {
   append_node_path(last_component(path), node);
   const int descriptor = connect_to_node(node, flags);
   if (descriptor < 0) return -1;
+  const bool manages = std::strncmp(last_component(path), "issm", 4) == 0;
+  if (const int error = manages ? become_subnet_manager(descriptor, flags) : 0; error != 0) {
+    close(descriptor);
+    errno = error;
+    return -1;
+  }
   enter_device(descriptor);
   // A program that has opened other nodes only has given the device process no memory.
   if (std::strncmp(last_component(path), "uverbs", 6) == 0) note_opened_device(last_component(path));

@@ -22,6 +22,9 @@ bool identify_descriptor(int descriptor, dev_t& number);
 // True if `descriptor` is open on the node `name`, also if it was inherited or duplicated. Keeps errno.
 bool is_open_node(int descriptor, const char* name);
 
+// Whether `descriptor` is an open umadN. Keeps errno.
+bool is_open_umad(int descriptor);
+
 // True if `descriptor` is a connection to the socket file `socket` in the run directory. Keeps errno.
 bool is_connected_to(int descriptor, const PathText& socket);
 

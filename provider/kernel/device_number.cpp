@@ -79,7 +79,7 @@ bool read_device_number(const char* name, dev_t& number) {
   const int file = real::open(path.text(), O_RDONLY | O_CLOEXEC, 0);
   if (file < 0) return false;
   char text[24];
-  const ssize_t length = read(file, text, sizeof text - 1);
+  const ssize_t length = real::read(file, text, sizeof text - 1);
   close(file);
   if (length <= 0) return false;
   text[length] = '\0';

@@ -58,7 +58,7 @@ bool read_counter(const char* interface, const char* file, std::uint64_t& value)
   const int descriptor = real::open(mapped.text(), O_RDONLY | O_CLOEXEC, 0);
   if (descriptor < 0) return false;
   char digits[32];
-  const ssize_t length = read(descriptor, digits, sizeof digits);
+  const ssize_t length = real::read(descriptor, digits, sizeof digits);
   close(descriptor);
   value = 0;
   for (ssize_t i = 0; i < length && digits[i] >= '0' && digits[i] <= '9'; ++i)

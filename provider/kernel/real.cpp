@@ -37,6 +37,7 @@ class NextSymbol {
 
 constinit NextSymbol<int(const char*, int, ...)> next_open{"open"};
 constinit NextSymbol<int(int, const char*, int, ...)> next_openat{"openat"};
+constinit NextSymbol<ssize_t(int, void*, size_t)> next_read{"read"};
 constinit NextSymbol<ssize_t(int, const void*, size_t)> next_write{"write"};
 constinit NextSymbol<int(int, unsigned long, ...)> next_ioctl{"ioctl"};
 constinit NextSymbol<void*(void*, size_t, int, int, int, off_t)> next_mmap{"mmap"};
@@ -67,6 +68,7 @@ constinit NextSymbol<int(int, const char*, char* const*, char* const*, int)> nex
 __attribute__((constructor)) void look_up_async_signal_safe_functions() {
   next_open.look_up();
   next_openat.look_up();
+  next_read.look_up();
   next_write.look_up();
   next_ioctl.look_up();
   next_mmap.look_up();
@@ -112,6 +114,11 @@ int open(const char* path, int flags, mode_t mode) {
 int openat(int directory, const char* path, int flags, mode_t mode) {
   if (auto* next = next_openat.known()) return next(directory, path, flags, mode);
   return static_cast<int>(syscall(SYS_openat, directory, path, flags, mode));
+}
+
+ssize_t read(int descriptor, void* data, size_t size) {
+  if (auto* next = next_read.known()) return next(descriptor, data, size);
+  return syscall(SYS_read, descriptor, data, size);
 }
 
 ssize_t write(int descriptor, const void* data, size_t size) {

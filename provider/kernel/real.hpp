@@ -23,6 +23,7 @@ namespace urnic::kernel::real {
 
 int open(const char* path, int flags, mode_t mode);
 int openat(int directory, const char* path, int flags, mode_t mode);
+ssize_t read(int descriptor, void* data, size_t size);
 ssize_t write(int descriptor, const void* data, size_t size);
 int ioctl(int descriptor, unsigned long request, void* argument);
 void* mmap(void* address, size_t length, int protection, int flags, int descriptor, off_t offset);

@@ -140,7 +140,7 @@ bool read_device(const char* class_name, const char* node, char (&device)[kLonge
   path.append("/").append(node).append("/ibdev");
   const int file = path.fits() ? real::open(path.text(), O_RDONLY | O_CLOEXEC, 0) : -1;
   if (file < 0) return false;
-  const ssize_t length = read(file, device, sizeof device - 1);
+  const ssize_t length = real::read(file, device, sizeof device - 1);
   close(file);
   if (length <= 0) return false;
   device[length] = '\0';

@@ -1,6 +1,7 @@
 #include "provider/kernel/umad_node.hpp"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <rdma/ib_user_mad.h>
 #include <rdma/rdma_user_ioctl.h>
@@ -22,6 +23,8 @@ namespace {
 // Linux: umad nodes are the first 64 of this major number (Documentation/admin-guide/devices.txt).
 constexpr unsigned kMajor = 231;
 constexpr unsigned kMinors = 64;
+// A header as it was before P_Key indices, and one datagram.
+constexpr size_t kShortHeaderAndMad = sizeof(ib_user_mad_hdr_old) + 256;
 
 struct Request {
   abi::UmadRequestKind kind;
@@ -49,7 +52,7 @@ int send_request(int node, const Request& request, int reply_end) {
   do {
     sent = sendmsg(node, &message, MSG_NOSIGNAL);
   } while (sent < 0 && provider::should_retry(node, POLLOUT));
-  if (sent < 0) return errno == EFAULT ? EFAULT : EIO;
+  if (sent < 0) return errno == EFAULT ? EFAULT : errno == EMSGSIZE ? ENOMEM : EIO;
   const char mark = 0;
   send(node, &mark, sizeof mark, MSG_NOSIGNAL | MSG_DONTWAIT);
   return 0;
@@ -83,6 +86,12 @@ int ask(int node, const Request& request) {
   return error;
 }
 
+// For a message that is longer than a socket takes by default. The system may allow less: then it is refused.
+void make_room_to_send(int node) {
+  const int bytes = abi::kUmadSocketBuffer;
+  real::setsockopt(node, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+}
+
 int result_of(int error, int success) {
   if (error == 0) return success;
   errno = error;
@@ -98,8 +107,38 @@ bool is_umad_request(unsigned long request) {
          request == IB_USER_MAD_UNREGISTER_AGENT || request == IB_USER_MAD_ENABLE_PKEY;
 }
 
+// A packet that the buffer has no room for stays (ib_umad's copy_recv_mad). If its message is several
+// datagrams, the first one is copied, with its length in the header, so that the program can make room. Of
+// two threads that read at once, one may still lose a packet to a buffer that is too small.
+ssize_t read_from_umad(int descriptor, void* data, size_t size) {
+  if (size < sizeof(ib_user_mad_hdr_old)) return result_of(EINVAL, 0);
+  const ssize_t length = real::recvfrom(descriptor, data, 0, MSG_PEEK | MSG_TRUNC, nullptr, nullptr);
+  if (length <= 0) return length < 0 && errno != ECONNRESET ? -1 : result_of(EIO, 0);
+  if (static_cast<size_t>(length) <= size) return real::recvfrom(descriptor, data, size, 0, nullptr, nullptr);
+  if (static_cast<size_t>(length) <= abi::kMaxUmadPacket || size < kShortHeaderAndMad)
+    return result_of(EINVAL, 0);
+  const size_t first = size < abi::kMaxUmadPacket ? size : abi::kMaxUmadPacket;
+  const ssize_t copied = real::recvfrom(descriptor, data, first, MSG_PEEK | MSG_DONTWAIT, nullptr, nullptr);
+  return copied < 0 ? -1 : result_of(ENOSPC, 0);
+}
+
+// A signal ends a wait as it ends the kernel's: recv goes on after handlers with SA_RESTART.
+int become_subnet_manager(int descriptor, int flags) {
+  const bool may_wait = (flags & O_NONBLOCK) == 0;
+  const abi::IssmRequest request = {abi::kUmadMagic, may_wait ? 1U : 0U};
+  if (send(descriptor, &request, sizeof request, MSG_NOSIGNAL) != sizeof request) return ENXIO;
+  abi::UmadReply reply = {};
+  ssize_t length = 0;
+  do {
+    length = real::recvfrom(descriptor, &reply, sizeof reply, 0, nullptr, nullptr);
+  } while (length < 0 && !may_wait && provider::should_retry(descriptor, POLLIN));
+  if (length < 0) return errno == EINTR ? EINTR : ENXIO;
+  return length == sizeof reply && reply.magic == abi::kUmadMagic ? reply.error : ENXIO;
+}
+
 ssize_t write_to_umad(int descriptor, const void* data, size_t size) {
-  if (size > abi::kMaxUmadPacket) return result_of(EINVAL, 0);
+  if (size > abi::kMostUmadBytes) return result_of(EINVAL, 0);
+  if (size > abi::kMaxUmadPacket) make_room_to_send(descriptor);
   const Request request = {abi::UmadRequestKind::write, data, size, nullptr};
   return result_of(ask(descriptor, request), static_cast<int>(size));
 }

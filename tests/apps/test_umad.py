@@ -73,6 +73,12 @@ class Umad(unittest.TestCase):
         self.fabric.run(self.fabric.urnic, "down")
         server.wait()
 
+    def test_a_packet_that_a_read_has_no_room_for_stays(self):
+        said = self.fabric.run_on_urnic("python3", self.fabric.copy_home("umad_reads.py")).splitlines()
+        self.assertEqual(said, ["too small for a header EINVAL", "too small for a datagram EINVAL", "a datagram 320",
+                                "too small for the first datagram EINVAL", "too small for the message ENOSPC",
+                                "large enough 1120 True", "nothing left EAGAIN"])
+
     def test_counters(self):
         before = counters(self.fabric.run_on_urnic("perfquery", "-C", "urnic0", "2", "1"))
         self.assertEqual(before["PortSelect"], 1)

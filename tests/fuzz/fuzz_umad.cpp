@@ -100,8 +100,8 @@ struct Machine {
   bool read_all(std::size_t i) const {
     std::array<std::byte, 1024> packet;
     ssize_t length = 0;
-    while ((length = recv(programs[i].get(), packet.data(), packet.size(), MSG_DONTWAIT)) > 0)
-      require(length <= static_cast<ssize_t>(abi::kMaxUmadPacket), "a packet is longer than it can be");
+    while ((length = recv(programs[i].get(), packet.data(), packet.size(), MSG_DONTWAIT | MSG_TRUNC)) > 0)
+      require(length <= static_cast<ssize_t>(abi::kMostUmadBytes), "a packet is longer than it can be");
     return length < 0 && errno == EAGAIN;
   }
 

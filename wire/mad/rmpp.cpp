@@ -21,6 +21,30 @@ constexpr void visit_fields(Visitor& field, Message& header) {
 }
 static_assert(is_sound<RmppHeader, kMadHeaderBytes + kRmppHeaderBytes>());
 
+namespace {
+
+constexpr std::uint8_t kSubnetAdministration = 0x03;
+constexpr std::uint8_t kDeviceManagement = 0x06;
+constexpr std::uint8_t kDeviceAdministration = 0x10;
+constexpr std::uint8_t kBis = 0x12;
+constexpr std::size_t kVendorDataOffset = 40;
+constexpr std::size_t kSubnetAdministrationDataOffset = 56;
+constexpr std::size_t kDeviceDataOffset = 64;
+
+constexpr bool is_vendors(std::uint8_t number) { return number >= 0x30 && number <= 0x4F; }
+
+}  // namespace
+
+bool has_rmpp(ManagementClass management_class) { return data_offset(management_class) != kMadHeaderBytes; }
+
+std::size_t data_offset(ManagementClass management_class) {
+  const auto number = static_cast<std::uint8_t>(management_class);
+  if (number == kSubnetAdministration) return kSubnetAdministrationDataOffset;
+  if (number == kDeviceManagement || number == kDeviceAdministration || number == kBis)
+    return kDeviceDataOffset;
+  return is_vendors(number) ? kVendorDataOffset : kMadHeaderBytes;
+}
+
 MadError decode(std::span<const std::byte> mad, RmppHeader& header) {
   if (mad.size() != kMadBytes) return MadError::wrong_size;
   FieldReader reader(mad);

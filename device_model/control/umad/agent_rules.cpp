@@ -1,11 +1,10 @@
 #include "device_model/control/umad/agent_rules.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <iterator>
 
 #include "wire/mad/cm_messages.hpp"
 #include "wire/mad/mad_header.hpp"
+#include "wire/mad/rmpp.hpp"
 
 namespace urnic::control {
 namespace {
@@ -13,16 +12,9 @@ namespace {
 constexpr std::uint8_t kMaxClass = 80;
 constexpr std::uint8_t kMaxClassVersion = 0x83;
 constexpr std::uint8_t kRmppVersion = 1;
-// Classes whose messages may take several MADs, beside the vendors' with an OUI.
-constexpr std::uint8_t kRmppClasses[] = {0x03, 0x06, 0x10, 0x12};
 
 constexpr auto kLidRouted = static_cast<std::uint8_t>(wire::mad::ManagementClass::subnet_lid_routed);
 constexpr auto kDirectedRoute = static_cast<std::uint8_t>(wire::mad::ManagementClass::subnet_directed_route);
-
-bool may_have_rmpp(std::uint8_t management_class) {
-  return has_oui(management_class) || std::find(std::begin(kRmppClasses), std::end(kRmppClasses),
-                                                management_class) != std::end(kRmppClasses);
-}
 
 }  // namespace
 
@@ -42,7 +34,8 @@ AgentRequest to_agent_request(const ib_user_mad_reg_req2& argument) {
           .class_version = argument.mgmt_class_version,
           .methods = {argument.method_mask[0], argument.method_mask[1]},
           .oui = argument.oui & 0xFFFFFF,
-          .rmpp_version = argument.rmpp_version};
+          .rmpp_version = argument.rmpp_version,
+          .has_own_rmpp = (argument.flags & IB_USER_MAD_USER_RMPP) != 0};
 }
 
 bool takes_connection_management(const AgentRequest& request) {
@@ -58,7 +51,8 @@ int check_agent(const AgentRequest& request) {
   if (management_class >= kMaxClass && management_class != kDirectedRoute) return EINVAL;
   if (request.class_version >= kMaxClassVersion) return EINVAL;
   if (has_oui(management_class) && request.oui == 0) return EINVAL;
-  if (request.rmpp_version != 0 && !may_have_rmpp(management_class)) return EINVAL;
+  if (request.rmpp_version != 0 && !wire::mad::has_rmpp(wire::mad::ManagementClass{management_class}))
+    return EINVAL;
   const bool subnet_management = management_class == kLidRouted || management_class == kDirectedRoute;
   return subnet_management == (request.qpn == 0) ? 0 : EINVAL;
 }

@@ -18,7 +18,10 @@ struct AgentRequest {
       methods{};          // of requests that it takes, as bits; none: it only sends
   std::uint32_t oui = 0;  // 24 bits; of the classes 0x30 to 0x4F
   std::uint8_t rmpp_version = 0;
+  bool has_own_rmpp = false;  // the program cuts and joins messages itself
 
+  // Whether messages of several MADs are cut and joined for it.
+  bool wants_rmpp() const { return rmpp_version != 0 && !has_own_rmpp; }
   bool takes(std::uint32_t method) const { return (methods[method / 64] >> method % 64 & 1) != 0; }
 };
 

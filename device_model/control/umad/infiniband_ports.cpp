@@ -102,14 +102,6 @@ void InfinibandPorts::answer(subnet::NodeIndex node, const subnet::Datagram& que
   changed();
 }
 
-void InfinibandPorts::manager_came(const ServedDevice& device) {
-  if (++managers_[device.index] == 1) set_manager(device, true);
-}
-
-void InfinibandPorts::manager_went(const ServedDevice& device) {
-  if (--managers_[device.index] == 0) set_manager(device, false);
-}
-
 void InfinibandPorts::set_manager(const ServedDevice& device, bool is_manager) {
   fabric_.subnet().set_manager(*device.adapter, is_manager);
   changed();

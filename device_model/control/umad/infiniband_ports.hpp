@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <vector>
 
 #include "device_model/control/fabric/fabric.hpp"
@@ -30,10 +29,8 @@ class InfinibandPorts {
   // returns, for this device, too.
   int send(const ServedDevice& device, const GsiAddress& to, MadBytes mad);
 
-  // A program has opened the device's issmN, or closed it: as long as one has it open, the port says that a
-  // subnet manager is there.
-  void manager_came(const ServedDevice& device);
-  void manager_went(const ServedDevice& device);
+  // Whether the device's port says that a subnet manager is there.
+  void set_manager(const ServedDevice& device, bool is_manager);
 
   // Pulls the cables of these ports, or plugs them in again.
   void set_cables(const std::vector<subnet::PortPlace>& places, bool is_plugged);
@@ -42,17 +39,15 @@ class InfinibandPorts {
   void arrive(subnet::NodeIndex node, const subnet::Datagram& datagram);
   void arrive_at_device(ServedDevice& device, const subnet::Datagram& datagram,
                         const wire::mad::MadHeader& header);
-  void set_manager(const ServedDevice& device, bool is_manager);
   void answer(subnet::NodeIndex node, const subnet::Datagram& question, const wire::mad::Mad& mad);
   void changed();
   void repeat_traps();
 
   Fabric& fabric_;
   Taker taker_;
-  std::vector<PerformanceAgent> performance_;   // by node
-  std::vector<ServedDevice*> device_of_node_;   // null: a switch
-  Timer repeat_;                                // of traps
-  std::map<std::uint32_t, unsigned> managers_;  // by device
+  std::vector<PerformanceAgent> performance_;  // by node
+  std::vector<ServedDevice*> device_of_node_;  // null: a switch
+  Timer repeat_;                               // of traps
 };
 
 }  // namespace urnic::control

@@ -22,6 +22,15 @@ void PendingRequests::add(const Key& key, const PendingRequest& request, Clock::
   requests_.emplace(key, request).first->second.due = now + timeout_of(request);
 }
 
+void PendingRequests::add_leaving(const Key& key, const PendingRequest& request) {
+  requests_.emplace(key, request).first->second.due = Clock::time_point::max();
+}
+
+void PendingRequests::has_left(const Key& key, Clock::time_point now) {
+  const auto found = requests_.find(key);
+  if (found != requests_.end()) found->second.due = now + timeout_of(found->second);
+}
+
 std::optional<PendingRequest> PendingRequests::take(const Key& key, const wire::Gid& peer) {
   const auto found = requests_.find(key);
   if (found == requests_.end() || found->second.to.peer != peer) return {};
@@ -34,7 +43,8 @@ void PendingRequests::drop_agent(std::uint32_t id) {
 
 std::optional<PendingRequests::Clock::time_point> PendingRequests::next_due() const {
   std::optional<Clock::time_point> next;
-  for (const auto& [key, request] : requests_) next = std::min(next.value_or(request.due), request.due);
+  for (const auto& [key, request] : requests_)
+    if (request.due != Clock::time_point::max()) next = std::min(next.value_or(request.due), request.due);
   return next;
 }
 

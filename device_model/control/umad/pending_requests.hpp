@@ -44,8 +44,13 @@ class PendingRequests {
   // 0; EINVAL: one like it waits already; ENOMEM: too many wait.
   int check(const Key& key) const;
   void add(const Key& key, const PendingRequest& request, Clock::time_point now);
+  // The same for a request that is still being sent: it is not due before `has_left`. Its answer may come
+  // earlier.
+  void add_leaving(const Key& key, const PendingRequest& request);
+  void has_left(const Key& key, Clock::time_point now);
   // The request that a response from `peer` answers; empty: none.
   std::optional<PendingRequest> take(const Key& key, const wire::Gid& peer);
+  void drop(const Key& key) { requests_.erase(key); }
   void drop_agent(std::uint32_t id);
 
   std::optional<Clock::time_point> next_due() const;

@@ -32,8 +32,9 @@ constexpr std::uint64_t kBytesOfFile = kBacklog * 512 + PendingRequests::kMost *
 constexpr std::uint64_t kBytesOfAgent = 16 * 1024;  // an entry for each method
 // What a packet has to have behind its header, as in Linux.
 constexpr std::size_t kLeastMad = 36;
-constexpr std::uint32_t kRmppActive = 1;
-constexpr std::size_t kRmppFlagsOffset = 26;
+// Of packets that wait to be read.
+constexpr std::size_t kBacklogBytes = std::size_t{1} << 20;
+constexpr std::uint64_t kBytesOfRmpp = 2 * RmppExchanges::kMostBytes + kBacklogBytes;
 
 template <class Value>
 std::vector<std::byte> bytes_of(const Value& value) {
@@ -52,6 +53,10 @@ std::uint16_t lid_of(const Fabric& fabric, const wire::Gid& gid) {
     if (gid_index(*device, gid)) return local_identifier(*device);
   }
   return 0;
+}
+
+PendingRequests::Key key_of(const wire::mad::MadHeader& header) {
+  return {header.transaction.value, header.management_class};
 }
 
 int error_of(GsiSent sent) {
@@ -78,6 +83,12 @@ UmadFile::UmadFile(const Surroundings& surroundings, ServedDevice& device, memor
       closed_(std::move(closed)),
       account_(surroundings.fabric.quotas().account(peer_.pid())),
       charge_(account_->charge(Resource::descriptors, kDescriptorsOfFile, kBytesOfFile)),
+      exchanges_({.transmit = [this](const GsiAddress& to, const wire::mad::Mad& mad) { transmit(to, mad); },
+                  .arrived =
+                      [this](std::uint32_t id, const GsiAddress& from, std::vector<std::byte> message) {
+                        take_message(agents_[id]->agent, from, message);
+                      },
+                  .ended = [this](const RmppMessage& message) { message_ended(message); }}),
       timer_(surroundings.loop, [this] { expire(); }),
       watch_(surroundings.loop, socket_.get(), kIncoming, [this](std::uint32_t events) { ready(events); }) {}
 
@@ -120,7 +131,7 @@ void UmadFile::watch_for(bool room) {
 
 // False: the connection is to be closed.
 bool UmadFile::handle_one() {
-  Message message;
+  const std::span<std::byte> message = surroundings_.message;
   std::vector<memory::Descriptor> descriptors;
   int flags = 0;
   const ssize_t length = receive_bytes(socket_.get(), message, descriptors, flags);
@@ -131,14 +142,14 @@ bool UmadFile::handle_one() {
   if (static_cast<std::size_t>(length) >= sizeof request && descriptors.size() == 1 &&
       (flags & (MSG_TRUNC | MSG_CTRUNC)) == 0 && !surroundings_.disposal.refuses(peer_.pid())) {
     std::memcpy(&request, message.data(), sizeof request);
-    const auto body = std::span(message).first(static_cast<std::size_t>(length)).subspan(sizeof request);
+    const auto body = message.first(static_cast<std::size_t>(length)).subspan(sizeof request);
     if (request.magic == abi::kUmadMagic)
       answer = handle(static_cast<abi::UmadRequestKind>(request.kind), body);
   }
   if (answer) {
     std::vector<std::byte> reply = bytes_of(abi::UmadReply{abi::kUmadMagic, answer->error});
     reply.insert(reply.end(), answer->argument.begin(), answer->argument.end());
-    send_message(descriptors[0].get(), reply, {});
+    control::send_message(descriptors[0].get(), reply, {});
   } else if (length != 0) {
     log::warn("{}: pid {} sent {} bytes that are no umad request: connection closed", device_.settings.name,
               peer_.pid(), length);
@@ -193,6 +204,7 @@ int UmadFile::add_agent(const AgentRequest& request, std::uint32_t& id) {
   auto own = std::make_unique<OwnAgent>();
   try {
     own->charge = account_->charge(Resource::memory, kBytesOfAgent);
+    if (request.wants_rmpp()) prepare_for_long_messages();
   } catch (const std::system_error& refused) {
     return refused.code().value();
   }
@@ -201,6 +213,13 @@ int UmadFile::add_agent(const AgentRequest& request, std::uint32_t& id) {
   if (const int error = surroundings_.agents.add(own->agent)) return error;
   *free = std::move(own);
   return 0;
+}
+
+void UmadFile::prepare_for_long_messages() {
+  if (rmpp_charge_) return;
+  rmpp_charge_ = account_->charge(Resource::memory, kBytesOfRmpp);
+  const int bytes = abi::kUmadSocketBuffer;
+  setsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
 }
 
 int UmadFile::unregister_agent(std::span<const std::byte> body) {
@@ -215,6 +234,7 @@ void UmadFile::remove_agent(std::uint32_t id) {
   if (agents_[id] == nullptr) return;
   surroundings_.agents.remove(agents_[id]->agent);
   pending_.drop_agent(id);
+  exchanges_.drop_agent(id);
   agents_[id].reset();
 }
 
@@ -237,9 +257,8 @@ int UmadFile::write(std::span<const std::byte> bytes) {
   GsiAddress to;
   if (const int error = find_address(packet.header, to)) return error;
   const auto mad = bytes.subspan(header_bytes());
-  if (mad.size() > packet.mad.size()) return EINVAL;
-  std::copy(mad.begin(), mad.end(), packet.mad.begin());
-  return send(packet, to);
+  std::copy_n(mad.begin(), std::min(mad.size(), packet.mad.size()), packet.mad.begin());
+  return send(packet, mad, to);
 }
 
 int UmadFile::find_address(const ib_user_mad_hdr& header, GsiAddress& to) const {
@@ -289,30 +308,65 @@ int UmadFile::check_class(const UmadAgent& agent, ManagementClass management_cla
   return device_.settings.raw_packets == RawPackets::all || peer_.has_net_raw() ? 0 : EPERM;
 }
 
-int UmadFile::send(UmadPacket& packet, const GsiAddress& to) {
+// `message` is the packet's datagram as the program wrote it: longer than the packet's if it is several.
+int UmadFile::send(UmadPacket& packet, std::span<const std::byte> message, const GsiAddress& to) {
   const UmadAgent& agent = agents_[packet.header.id]->agent;
   wire::mad::MadHeader header;
+  wire::mad::RmppHeader rmpp;
   wire::mad::decode(packet.mad, header);
+  wire::mad::decode(packet.mad, rmpp);
   if (const int error = check_class(agent, header.management_class)) return error;
-  const bool rmpp = agent.request.rmpp_version != 0 &&
-                    (std::to_integer<unsigned>(packet.mad[kRmppFlagsOffset]) & kRmppActive) != 0;
-  if (rmpp) return EINVAL;  // messages of several MADs are not offered
   const bool request = !is_response(header.method) && header.method != Method::trap_repress;
   if (request) {
     header.transaction.value = std::uint64_t{agent.number} << 32 | (header.transaction.value & 0xFFFF'FFFF);
     wire::mad::encode(header, packet.mad);
   }
   const bool awaits = request && packet.header.timeout_ms != 0;
-  const PendingRequests::Key key{header.transaction.value, header.management_class};
-  if (const int error = awaits ? pending_.check(key) : 0) return error;
-  // On InfiniBand the answer may come before `transmit` returns.
+  const bool has_parts = agent.request.wants_rmpp() && has_rmpp(header.management_class) && rmpp.active;
+  if (!has_parts && message.size() > packet.mad.size()) return EINVAL;
+  if (const int error = awaits ? pending_.check(key_of(header)) : 0) return error;
+  const int error = has_parts ? send_message(packet, message, to, awaits) : send_datagram(packet, to, awaits);
+  if (awaits || has_parts) set_timer();
+  return error;
+}
+
+// On InfiniBand the answer may come before `transmit` returns.
+int UmadFile::send_datagram(UmadPacket& packet, const GsiAddress& to, bool awaits) {
+  wire::mad::MadHeader header;
+  wire::mad::decode(packet.mad, header);
   if (awaits)
-    pending_.add(key, {.packet = packet, .to = to, .repetitions = packet.header.retries},
+    pending_.add(key_of(header), {.packet = packet, .to = to, .repetitions = packet.header.retries},
                  PendingRequests::Clock::now());
   const int error = transmit(to, packet.mad);
-  if (awaits && error != 0) pending_.take(key, to.peer);
-  if (awaits) set_timer();
+  if (awaits && error != 0) pending_.drop(key_of(header));
   return error;
+}
+
+// Linux repeats such a request while it is being sent, but not once it has been acknowledged.
+int UmadFile::send_message(const UmadPacket& packet, std::span<const std::byte> message, const GsiAddress& to,
+                           bool awaits) {
+  wire::mad::MadHeader header;
+  wire::mad::decode(packet.mad, header);
+  std::vector<std::byte> bytes(message.begin(), message.end());
+  std::copy_n(packet.mad.begin(), wire::mad::kMadHeaderBytes, bytes.begin());
+  if (awaits) pending_.add_leaving(key_of(header), {.packet = packet, .to = to});
+  const int error = exchanges_.send(packet, std::move(bytes), to, PendingRequests::Clock::now());
+  if (awaits && error != 0) pending_.drop(key_of(header));
+  return error;
+}
+
+// As on Linux, the program hears of a message that has timed out, and of no other end.
+void UmadFile::message_ended(const RmppMessage& message) {
+  wire::mad::MadHeader header;
+  wire::mad::decode(message.packet.mad, header);
+  const bool has_left = message.sender.state() == RmppSender::State::acknowledged;
+  if (!is_response(header.method)) {
+    if (has_left)
+      pending_.has_left(key_of(header), PendingRequests::Clock::now());
+    else
+      pending_.drop(key_of(header));
+  }
+  if (message.sender.state() == RmppSender::State::timed_out) give_back(message.packet);
 }
 
 // 0 or an errno.
@@ -325,64 +379,109 @@ void UmadFile::expire() {
   pending_.expire(
       PendingRequests::Clock::now(),
       [this](const PendingRequest& request) { transmit(request.to, request.packet.mad); },
-      [this](const PendingRequest& request) {
-        UmadPacket packet = request.packet;
-        packet.header.status = ETIMEDOUT;
-        queue(packet, wire::mad::kMadHeaderBytes);
-      });
+      [this](const PendingRequest& request) { give_back(request.packet); });
+  exchanges_.expire(PendingRequests::Clock::now());
   set_timer();
 }
 
-void UmadFile::set_timer() {
-  const auto due = pending_.next_due();
-  if (!due) return timer_.cancel();
-  timer_.set(std::max<std::chrono::nanoseconds>(*due - PendingRequests::Clock::now(), {}));
+// A packet that the program has written, because nobody has answered it.
+void UmadFile::give_back(UmadPacket packet) {
+  packet.header.status = ETIMEDOUT;
+  queue(packet.header, std::span(packet.mad).first(wire::mad::kMadHeaderBytes));
 }
 
-void UmadFile::take_request(const UmadAgent& agent, const GsiAddress& from, MadBytes mad) {
-  queue(agent, from, mad);
+void UmadFile::set_timer() {
+  const auto never = PendingRequests::Clock::time_point::max();
+  const auto due = std::min(pending_.next_due().value_or(never), exchanges_.next_due().value_or(never));
+  if (due == never) return timer_.cancel();
+  timer_.set(std::max<std::chrono::nanoseconds>(due - PendingRequests::Clock::now(), {}));
+}
+
+void UmadFile::take_request(const UmadAgent& agent, const GsiAddress& from, MadBytes mad,
+                            const wire::mad::MadHeader& header) {
+  if (!take_part(agent, from, mad, header)) queue(agent, from, mad);
 }
 
 bool UmadFile::take_response(const UmadAgent& agent, const GsiAddress& from, MadBytes mad,
                              const wire::mad::MadHeader& header) {
-  if (!pending_.take({header.transaction.value, header.management_class}, from.peer)) return false;
+  if (take_part(agent, from, mad, header)) return true;
+  // A program that joins messages itself gets every segment, and its acknowledgements.
+  wire::mad::RmppHeader rmpp;
+  wire::mad::decode(mad, rmpp);
+  const bool is_own_part = agent.request.has_own_rmpp && has_rmpp(header.management_class) && rmpp.active;
+  const bool was_awaited = pending_.take(key_of(header), from.peer).has_value();
+  if (!was_awaited && !is_own_part) return false;
   set_timer();
   queue(agent, from, mad);
   return true;
 }
 
-void UmadFile::queue(const UmadAgent& agent, const GsiAddress& from, MadBytes mad) {
-  UmadPacket packet;
-  packet.header.id = agent.id;
-  packet.header.length = static_cast<std::uint32_t>(header_bytes() + mad.size());
-  packet.header.qpn = htonl(from.peer_qpn.value);
-  packet.header.lid = htons(device_.adapter ? from.lid : lid_of(surroundings_.fabric, from.peer));
-  packet.header.grh_present = device_.adapter ? 0 : 1;
-  packet.header.gid_index = static_cast<std::uint8_t>(gid_index(device_, from.own).value_or(0));
-  packet.header.hop_limit = from.hop_limit;
-  packet.header.traffic_class = from.traffic_class;
-  packet.header.sl = from.service_level;
-  std::copy(from.peer.bytes.begin(), from.peer.bytes.end(), packet.header.gid);
-  packet.header.flow_label = htonl(from.flow_label);
-  packet.header.pkey_index = from.pkey_index;
-  std::copy(mad.begin(), mad.end(), packet.mad.begin());
-  queue(packet, mad.size());
+// Whether the datagram is a part of a message of several.
+bool UmadFile::take_part(const UmadAgent& agent, const GsiAddress& from, MadBytes mad,
+                         const wire::mad::MadHeader& header) {
+  if (!agent.request.wants_rmpp() || !has_rmpp(header.management_class)) return false;
+  if (!exchanges_.take(agent.id, from, header, mad, RmppExchanges::Clock::now())) return false;
+  set_timer();
+  return true;
 }
 
-void UmadFile::queue(const UmadPacket& packet, std::size_t mad_bytes) {
-  if (backlog_.size() >= kBacklog) {
+void UmadFile::take_message(const UmadAgent& agent, const GsiAddress& from,
+                            std::span<const std::byte> message) {
+  wire::mad::MadHeader header;
+  wire::mad::Mad first{};
+  std::copy_n(message.begin(), wire::mad::kMadHeaderBytes, first.begin());
+  wire::mad::decode(first, header);
+  if (is_response(header.method)) {
+    if (!pending_.take(key_of(header), from.peer)) return;
+    exchanges_.forget_request(key_of(header));
+  }
+  queue(agent, from, message);
+}
+
+void UmadFile::queue(const UmadAgent& agent, const GsiAddress& from, std::span<const std::byte> mad) {
+  ib_user_mad_hdr header{};
+  header.id = agent.id;
+  header.length = static_cast<std::uint32_t>(header_bytes() + mad.size());
+  header.qpn = htonl(from.peer_qpn.value);
+  header.lid = htons(device_.adapter ? from.lid : lid_of(surroundings_.fabric, from.peer));
+  header.grh_present = device_.adapter ? 0 : 1;
+  header.gid_index = static_cast<std::uint8_t>(gid_index(device_, from.own).value_or(0));
+  header.hop_limit = from.hop_limit;
+  header.traffic_class = from.traffic_class;
+  header.sl = from.service_level;
+  std::copy(from.peer.bytes.begin(), from.peer.bytes.end(), header.gid);
+  header.flow_label = htonl(from.flow_label);
+  header.pkey_index = from.pkey_index;
+  queue(header, mad);
+}
+
+void UmadFile::queue(const ib_user_mad_hdr& header, std::span<const std::byte> mad) {
+  std::vector<std::byte> bytes(header_bytes() + mad.size());
+  if (backlog_.size() >= kBacklog || backlog_bytes_ + bytes.size() > kBacklogBytes) {
     ++device_.gsi.unclaimed;
     return;
   }
-  std::vector<std::byte> bytes(header_bytes() + mad_bytes);
-  std::memcpy(bytes.data(), &packet.header, header_bytes());
-  std::copy_n(packet.mad.begin(), mad_bytes, bytes.begin() + static_cast<std::ptrdiff_t>(header_bytes()));
+  std::memcpy(bytes.data(), &header, header_bytes());
+  std::copy(mad.begin(), mad.end(), bytes.begin() + static_cast<std::ptrdiff_t>(header_bytes()));
+  backlog_bytes_ += bytes.size();
   backlog_.push_back(std::move(bytes));
   if (backlog_.size() == 1) send_backlog();
 }
 
+// A packet that no buffer of the socket holds, because the system allows none as large, is lost.
 void UmadFile::send_backlog() {
-  while (!backlog_.empty() && send_message(socket_.get(), backlog_.front(), {})) backlog_.pop_front();
+  while (!backlog_.empty()) {
+    const std::vector<std::byte>& packet = backlog_.front();
+    if (!control::send_message(socket_.get(), packet, {})) {
+      if (errno != EMSGSIZE) break;
+      log::warn(
+          "{}: a management message of {} bytes does not fit into a socket's buffer, and is lost: raise "
+          "net.core.wmem_max to {}",
+          device_.settings.name, packet.size(), abi::kUmadSocketBuffer);
+    }
+    backlog_bytes_ -= packet.size();
+    backlog_.pop_front();
+  }
   if (waits_for_room_ == backlog_.empty()) watch_for(!backlog_.empty());
 }
 

@@ -19,6 +19,7 @@
 #include "device_model/control/umad/agents.hpp"
 #include "device_model/control/umad/infiniband_ports.hpp"
 #include "device_model/control/umad/pending_requests.hpp"
+#include "device_model/control/umad/rmpp_exchanges.hpp"
 
 namespace urnic::control {
 
@@ -32,7 +33,9 @@ class UmadFile {
     DescriptorDisposal& disposal;
     UmadAgents& agents;
     InfinibandPorts& ports;
+    std::span<std::byte> message;  // room for the longest message of a program, shared by all files
   };
+  static constexpr std::size_t kLongestMessage = sizeof(abi::UmadRequest) + abi::kMostUmadBytes;
 
   // Calls `closed` (the last thing it does) when the program is gone or has sent nonsense; the owner destroys
   // the file then. Throws std::system_error: the program has too much already.
@@ -44,14 +47,14 @@ class UmadFile {
   UmadFile& operator=(const UmadFile&) = delete;
 
   // A request for one of its agents.
-  void take_request(const UmadAgent& agent, const GsiAddress& from, MadBytes mad);
+  void take_request(const UmadAgent& agent, const GsiAddress& from, MadBytes mad,
+                    const wire::mad::MadHeader& header);
   // A response with the transaction id of one of its agents. False: nobody waits for it.
   bool take_response(const UmadAgent& agent, const GsiAddress& from, MadBytes mad,
                      const wire::mad::MadHeader& header);
 
  private:
   static constexpr std::uint32_t kAgents = 32;
-  using Message = std::array<std::byte, sizeof(abi::UmadRequest) + abi::kMaxUmadPacket>;
 
   // An answer to the program: 0 or an errno, and the ioctl's argument.
   struct Answer {
@@ -69,6 +72,7 @@ class UmadFile {
   template <class Argument>
   std::optional<Answer> register_agent(std::span<const std::byte> body);
   int add_agent(const AgentRequest& request, std::uint32_t& id);
+  void prepare_for_long_messages();
   int unregister_agent(std::span<const std::byte> body);
   void remove_agent(std::uint32_t id);
   int enable_pkey();
@@ -78,13 +82,21 @@ class UmadFile {
   int find_address(const ib_user_mad_hdr& header, GsiAddress& to) const;
   int find_address_by_lid(std::uint16_t lid, GsiAddress& to) const;
   int check_class(const UmadAgent& agent, wire::mad::ManagementClass management_class) const;
-  int send(UmadPacket& packet, const GsiAddress& to);
+  int send(UmadPacket& packet, std::span<const std::byte> message, const GsiAddress& to);
+  int send_datagram(UmadPacket& packet, const GsiAddress& to, bool awaits);
+  int send_message(const UmadPacket& packet, std::span<const std::byte> message, const GsiAddress& to,
+                   bool awaits);
+  void message_ended(const RmppMessage& message);
+  bool take_part(const UmadAgent& agent, const GsiAddress& from, MadBytes mad,
+                 const wire::mad::MadHeader& header);
+  void take_message(const UmadAgent& agent, const GsiAddress& from, std::span<const std::byte> message);
   int transmit(const GsiAddress& to, MadBytes mad);
   void expire();
   void set_timer();
 
-  void queue(const UmadAgent& agent, const GsiAddress& from, MadBytes mad);
-  void queue(const UmadPacket& packet, std::size_t mad_bytes);
+  void queue(const UmadAgent& agent, const GsiAddress& from, std::span<const std::byte> mad);
+  void queue(const ib_user_mad_hdr& header, std::span<const std::byte> mad);
+  void give_back(UmadPacket packet);
   void send_backlog();
 
   Surroundings surroundings_;
@@ -102,8 +114,11 @@ class UmadFile {
   bool registered_ = false;                                // an agent, ever
   bool has_pkey_index_ = false;                            // headers are 64 bytes long, else 56
   PendingRequests pending_;
+  Charge rmpp_charge_;  // once an agent wants RMPP
+  RmppExchanges exchanges_;
   std::deque<std::vector<std::byte>> backlog_;  // that the socket has no room for
-  bool waits_for_room_ = false;                 // the watch is for that, too
+  std::size_t backlog_bytes_ = 0;
+  bool waits_for_room_ = false;  // the watch is for that, too
   Timer timer_;
   ScopedWatch watch_;
 };

@@ -9,7 +9,7 @@ UmadServer::UmadServer(EventLoop& loop, Fabric& fabric, Gsi& gsi, DescriptorDisp
              [this](ServedDevice& device, const GsiAddress& from, MadBytes mad) {
                return take(device, from, mad);
              }),
-      surroundings_{loop, fabric, gsi, disposal, agents_, ports_} {
+      surroundings_{loop, fabric, gsi, disposal, agents_, ports_, message_} {
   gsi.on_other(
       [this](ServedDevice& device, const GsiAddress& from, MadBytes mad) { return take(device, from, mad); });
 }
@@ -23,14 +23,14 @@ void UmadServer::serve(ServedDevice& device, const std::filesystem::path& node) 
 }
 
 void UmadServer::serve_manager(ServedDevice& device, const std::filesystem::path& node) {
+  ManagerSeat& seat = seats_.emplace_back(ports_, device);
   nodes_.push_back(std::make_unique<ListeningSocket>(
       surroundings_.loop, surroundings_.disposal, node, SOCK_SEQPACKET,
-      [this, &device](memory::Descriptor socket) {
+      [this, &seat](memory::Descriptor socket) {
         const std::uint64_t number = next_file_++;
-        managers_.emplace(
-            number, std::make_unique<ManagerFile>(surroundings_.loop, surroundings_.fabric,
-                                                  surroundings_.disposal, ports_, device, std::move(socket),
-                                                  [this, number] { managers_.erase(number); }));
+        managers_.emplace(number, std::make_unique<ManagerFile>(
+                                      surroundings_.loop, surroundings_.fabric, surroundings_.disposal, seat,
+                                      std::move(socket), [this, number] { managers_.erase(number); }));
       }));
 }
 
@@ -48,7 +48,7 @@ bool UmadServer::take(const ServedDevice& device, const GsiAddress& from, MadByt
     return agent != nullptr && agent->file->take_response(*agent, from, mad, header);
   }
   const UmadAgent* const agent = agents_.find_taker(device.index, header, mad);
-  if (agent != nullptr) agent->file->take_request(*agent, from, mad);
+  if (agent != nullptr) agent->file->take_request(*agent, from, mad, header);
   return agent != nullptr;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <unordered_map>
@@ -39,8 +40,10 @@ class UmadServer {
 
   UmadAgents agents_;
   InfinibandPorts ports_;
+  std::vector<std::byte> message_ = std::vector<std::byte>(UmadFile::kLongestMessage);
   UmadFile::Surroundings surroundings_;
   std::vector<std::unique_ptr<ListeningSocket>> nodes_;
+  std::deque<ManagerSeat> seats_;
   std::unordered_map<std::uint64_t, std::unique_ptr<UmadFile>> files_;
   std::unordered_map<std::uint64_t, std::unique_ptr<ManagerFile>> managers_;
   std::uint64_t next_file_ = 0;

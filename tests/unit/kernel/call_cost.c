@@ -24,6 +24,12 @@ int main(void) {
   for (int i = 0; i < kWrites; ++i) failures += write(null, "x", 1) != 1;
   double write_time = (now() - start) / kWrites;
 
+  int zero = open("/dev/zero", O_RDONLY);
+  char read_byte;
+  start = now();
+  for (int i = 0; i < kWrites; ++i) failures += read(zero, &read_byte, 1) != 1;
+  double read_time = (now() - start) / kWrites;
+
   start = now();
   for (int i = 0; i < kOpens; ++i) failures += close(open("/dev/null", O_RDONLY)) != 0;
   double open_time = (now() - start) / kOpens;
@@ -52,8 +58,9 @@ int main(void) {
   double start_time = (now() - start) / kPrograms;
 
   printf(
-      "write %.0f ns, open and close %.0f ns, stat %.0f ns, send and recvmsg %.0f ns, start of /bin/true "
+      "write %.0f ns, read %.0f ns, open and close %.0f ns, stat %.0f ns, send and recvmsg %.0f ns, start of "
+      "/bin/true "
       "%.0f us\n",
-      write_time, open_time, stat_time, message_time, start_time / 1000);
+      write_time, read_time, open_time, stat_time, message_time, start_time / 1000);
   return failures != 0;
 }

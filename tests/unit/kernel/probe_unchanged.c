@@ -32,7 +32,11 @@ static void* fill_pipe(void* argument) {
   }
   return NULL;
 }
-/* write, interposed, is still a cancellation point. */
+static void* read_from_pipe(void* argument) {
+  static char byte; /* not on the stack, whose sanitizer does not see the cancellation */
+  return read(*(int*)argument, &byte, 1) == 1 ? argument : NULL;
+}
+/* write and read, interposed, are still cancellation points. */
 static const char* try_cancellation(void) {
   int ends[2];
   pthread_t writer;
@@ -40,6 +44,12 @@ static const char* try_cancellation(void) {
   EXPECT(pipe(ends) == 0);
   EXPECT(pthread_create(&writer, NULL, fill_pipe, &ends[1]) == 0);
   EXPECT(pthread_cancel(writer) == 0 && pthread_join(writer, &result) == 0);
+  EXPECT(result == PTHREAD_CANCELED);
+  close(ends[0]), close(ends[1]);
+  pthread_t reader;
+  EXPECT(pipe(ends) == 0);
+  EXPECT(pthread_create(&reader, NULL, read_from_pipe, &ends[0]) == 0);
+  EXPECT(pthread_cancel(reader) == 0 && pthread_join(reader, &result) == 0);
   EXPECT(result == PTHREAD_CANCELED);
   close(ends[0]), close(ends[1]);
   return NULL;
@@ -54,6 +64,9 @@ static const char* try_bad_pointers(void) {
   EXPECT(stat("", &status) == -1 && errno == ENOENT);
   EXPECT(write(-1, "x", 1) == -1 && errno == EBADF);
   EXPECT(write(0x7fffffff, "x", 1) == -1 && errno == EBADF);
+  char byte;
+  EXPECT(read(-1, &byte, 1) == -1 && errno == EBADF);
+  EXPECT(read(0x7fffffff, &byte, 1) == -1 && errno == EBADF);
   return NULL;
 }
 

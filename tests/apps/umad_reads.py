@@ -1,0 +1,61 @@
+"""Run on urnic's devices: a message of several datagrams from the second device's umad node to the first's, read into buffers of
+several sizes as by a program that does not know how long it is. Says what each read has returned."""
+
+import errno
+import fcntl
+import os
+import select
+import struct
+
+REGISTER_AGENT2 = 0xC0281B04
+HEADER = 64
+OFFSET = 56  # of the data of subnet administration
+GET_TABLE, TABLE = 0x12, 0x92
+RECORDS = bytes(range(250)) * 4
+
+
+def open_node(number, methods):
+    node = os.open(f"/dev/infiniband/umad{number}", os.O_RDWR | os.O_NONBLOCK)
+    request = struct.pack("=IIBBHIQQIB3x", 0, 1, 3, 2, 0, 0, methods, 0, 0, 1)
+    return node, struct.unpack_from("=I", fcntl.ioctl(node, REGISTER_AGENT2, request))[0]
+
+
+def packet(agent, lid, method, transaction, active, data, timeout):
+    header = struct.pack("=IIIII", agent, 0, timeout, 0, 0) + struct.pack(">IIH", 1, 0, lid)
+    mad = struct.pack(">BBBBHHQHHI", 1, 3, 2, method, 0, 0, transaction, 0x11, 0, 0)
+    return header.ljust(HEADER, b"\0") + (mad + bytes([0, 0, active])).ljust(OFFSET, b"\0") + data
+
+
+def wait_for(node):
+    poll = select.poll()
+    poll.register(node, select.POLLIN)
+    poll.poll()
+
+
+def say(what, node, size):
+    try:
+        read = os.read(node, size)
+        print(what, len(read), read[HEADER + OFFSET:] == RECORDS)
+    except OSError as error:
+        print(what, errno.errorcode[error.errno])
+
+
+def main():
+    client, asking = open_node(0, 0)
+    server, answering = open_node(1, 1 << GET_TABLE)
+    os.write(client, packet(asking, 2, GET_TABLE, 1, 0, bytes(200), 5000))
+    wait_for(server)
+    say("too small for a header", server, 50)
+    say("too small for a datagram", server, 319)
+    asked = os.read(server, 1000)
+    print("a datagram", len(asked))
+    transaction, = struct.unpack_from(">Q", asked, HEADER + 8)
+    os.write(server, packet(answering, 1, TABLE, transaction, 1, RECORDS, 0))
+    wait_for(client)
+    say("too small for the first datagram", client, 300)
+    say("too small for the message", client, HEADER + 256)
+    say("large enough", client, 4096)
+    say("nothing left", client, 4096)
+
+
+main()

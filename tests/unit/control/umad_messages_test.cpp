@@ -1,0 +1,209 @@
+// /dev/infiniband/umadN: messages of several datagrams between programs; issmN: who is a port's subnet
+// manager.
+#include <cerrno>
+
+#include "device_model/control/umad/rmpp_exchanges.hpp"
+#include "tests/unit/control/umad_program.hpp"
+#include "wire/mad/rmpp.hpp"
+
+namespace urnic::control::test {
+namespace {
+
+constexpr std::uint8_t kAdministration = 3;
+constexpr std::size_t kDataOffset = 56;  // of subnet administration
+
+// Of the class of subnet administration; a server takes requests for tables.
+std::uint32_t register_administration(UmadProgram& program, bool serves, std::uint32_t flags = 0) {
+  ib_user_mad_reg_req2 request{};
+  request.qpn = 1;
+  request.mgmt_class = kAdministration;
+  request.mgmt_class_version = 2;
+  request.rmpp_version = 1;
+  request.flags = flags;
+  if (serves) request.method_mask[0] = 1 << 0x12;
+  BOOST_REQUIRE(program.ask(UmadRequestKind::register_agent2, request) == 0);
+  return request.id;
+}
+
+// A datagram of the class; with `is_long`, the beginning of a message of several.
+Mad administration(Method method, bool is_long, std::uint64_t transaction = 5) {
+  Mad mad{};
+  encode(MadHeader{.management_class = ManagementClass{kAdministration},
+                   .class_version = 2,
+                   .method = method,
+                   .transaction = {transaction}},
+         mad);
+  encode(wire::mad::RmppHeader{.active = is_long}, mad);
+  return mad;
+}
+
+// A packet as a program writes it, with that many bytes of data.
+std::vector<std::byte> long_packet(std::uint16_t lid, const Mad& mad, std::size_t data, std::uint32_t id) {
+  const UmadPacket packet = packet_to(lid, mad, id);
+  std::vector<std::byte> bytes(sizeof packet.header + kDataOffset);
+  std::memcpy(bytes.data(), &packet, bytes.size());
+  for (std::size_t i = 0; i < data; ++i) bytes.push_back(static_cast<std::byte>(i / 200 + i));
+  return bytes;
+}
+
+std::vector<std::byte> data_of_packet(const std::vector<std::byte>& packet) {
+  constexpr std::size_t begin = sizeof(ib_user_mad_hdr) + kDataOffset;
+  return packet.size() < begin ? std::vector<std::byte>() : std::vector(packet.begin() + begin, packet.end());
+}
+
+ib_user_mad_hdr header_of_packet(const std::vector<std::byte>& packet) {
+  ib_user_mad_hdr header{};
+  std::memcpy(&header, packet.data(), std::min(sizeof header, packet.size()));
+  return header;
+}
+
+Configuration infiniband() {
+  Configuration configuration = default_configuration();
+  for (DeviceSettings& device : configuration.devices) device.link_layer = LinkLayer::infiniband;
+  configuration.subnet_manager = ManagerChoice::none;
+  return configuration;
+}
+
+// A client at the first device, and a server at the second.
+struct Administration {
+  explicit Administration(const Configuration& configuration = default_configuration())
+      : process({}, configuration) {}
+
+  Mad ask() {
+    UmadPacket question = packet_to(2, administration(Method{0x12}, false, ++transaction), client_id);
+    question.header.timeout_ms = 5000;
+    BOOST_REQUIRE(client.write(question) == 0);
+    UmadPacket asked;
+    BOOST_REQUIRE(server.read(asked) == sizeof asked);
+    return asked.mad;
+  }
+  std::vector<std::byte> answer_to(const Mad& question, std::size_t data) {
+    MadHeader header;
+    decode(question, header);
+    return long_packet(1, administration(Method{0x92}, true, header.transaction.value), data, server_id);
+  }
+
+  std::uint64_t transaction = 0;
+  RunningProcess process;
+  UmadProgram client{process, 0};
+  UmadProgram server{process, 1};
+  std::uint32_t client_id = register_administration(client, false);
+  std::uint32_t server_id = register_administration(server, true);
+};
+
+// A program that opens issmN without the kernel stand-in.
+class Manager {
+ public:
+  Manager(const RunningProcess& process, bool may_wait)
+      : node_(connect_to(process.directory().device_nodes() / "issm0", SOCK_SEQPACKET)) {
+    const abi::IssmRequest request{abi::kUmadMagic, may_wait ? 1U : 0U};
+    send_message(node_.get(), std::as_bytes(std::span(&request, 1)), {});
+  }
+  // 0: it is the manager; an errno; -1: it waits.
+  int answer(int patience_ms) const {
+    pollfd look{node_.get(), POLLIN, 0};
+    abi::UmadReply reply{abi::kUmadMagic, -1};
+    if (poll(&look, 1, patience_ms) == 1) recv(node_.get(), &reply, sizeof reply, 0);
+    return reply.error;
+  }
+
+ private:
+  memory::Descriptor node_;
+};
+
+constexpr int kPatience = 5000;
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(umad_messages, Administration)
+
+BOOST_AUTO_TEST_CASE(an_answer_of_several_datagrams_is_written_and_read_as_one) {
+  for (const std::size_t data : {0, 1, 200, 201, 4480, 150000}) {
+    const auto answer = answer_to(ask(), data);
+    BOOST_TEST(server.write_bytes(answer) == 0);
+    const auto answered = client.read_bytes();
+    BOOST_TEST(answered.size() == answer.size());
+    BOOST_TEST(header_of_packet(answered).length == answer.size());
+    BOOST_TEST(header_of_packet(answered).id == client_id);
+    BOOST_TEST((data_of_packet(answered) == data_of_packet(answer)));
+    // Nobody waits for it any more.
+    BOOST_TEST(server.write_bytes(answer) == 0);
+    BOOST_TEST(client.read_bytes(50).empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_long_message_needs_the_active_flag_and_an_agent_with_rmpp) {
+  const Mad question = ask();
+  auto answer = answer_to(question, 1000);
+  answer[sizeof(ib_user_mad_hdr) + 26] = std::byte{0};
+  BOOST_TEST(server.write_bytes(answer) == EINVAL);
+  UmadProgram other(process, 1);
+  const std::uint32_t own = register_administration(other, false, IB_USER_MAD_USER_RMPP);
+  MadHeader header;
+  decode(question, header);
+  const Mad mad = administration(Method{0x92}, true, header.transaction.value);
+  BOOST_TEST(other.write_bytes(long_packet(1, mad, 1000, own)) == EINVAL);
+}
+
+// It gets every segment, and has to acknowledge them itself.
+BOOST_AUTO_TEST_CASE(a_program_may_join_messages_itself) {
+  UmadProgram own(process, 0);
+  const std::uint32_t id = register_administration(own, false, IB_USER_MAD_USER_RMPP);
+  UmadPacket question = packet_to(2, administration(Method{0x12}, false), id);
+  question.header.timeout_ms = 5000;
+  BOOST_TEST(own.write(question) == 0);
+  UmadPacket asked;
+  BOOST_TEST(server.read(asked) == sizeof asked);
+  BOOST_TEST(server.write_bytes(answer_to(asked.mad, 1000)) == 0);
+  const auto segment = own.read_bytes();
+  BOOST_TEST(segment.size() == sizeof(UmadPacket));
+}
+
+BOOST_AUTO_TEST_CASE(a_long_answer_that_nobody_acknowledges_comes_back) {
+  const Mad question = ask();
+  auto answer = answer_to(question, 1000);
+  auto header = header_of_packet(answer);
+  header.timeout_ms = 20;
+  header.retries = 1;
+  // To the server's own port, where no agent has sent the request.
+  header.lid = htons(2);
+  std::memcpy(answer.data(), &header, sizeof header);
+  BOOST_TEST(server.write_bytes(answer) == 0);
+  const auto back = server.read_bytes();
+  BOOST_TEST(back.size() == sizeof header + wire::mad::kMadHeaderBytes);
+  BOOST_TEST(header_of_packet(back).status == static_cast<std::uint32_t>(ETIMEDOUT));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_longer_than_any_message_is_refused) {
+  const auto longest = answer_to(ask(), abi::kMostUmadBytes - sizeof(ib_user_mad_hdr) - kDataOffset);
+  BOOST_TEST(longest.size() == abi::kMostUmadBytes);
+  BOOST_TEST(server.write_bytes(longest) == 0);
+  BOOST_TEST(client.read_bytes().size() == longest.size());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(subnet_manager_node)
+
+BOOST_AUTO_TEST_CASE(a_port_has_one_manager_and_the_next_one_waits) {
+  RunningProcess process({}, infiniband());
+  const auto says_so = [&] { return std::stoul(process.port_file(0, "cap_mask"), nullptr, 16) & 2; };
+  std::optional<Manager> first(std::in_place, process, true);
+  BOOST_TEST(first->answer(kPatience) == 0);
+  BOOST_TEST(says_so() != 0u);
+  BOOST_TEST(Manager(process, false).answer(kPatience) == EAGAIN);
+  std::optional<Manager> gone(std::in_place, process, true);
+  const Manager second(process, true);
+  const Manager third(process, true);
+  BOOST_TEST(gone->answer(20) == -1);
+  BOOST_TEST(second.answer(20) == -1);
+  gone.reset();
+  first.reset();
+  BOOST_TEST(second.answer(kPatience) == 0);
+  BOOST_TEST(says_so() != 0u);
+  BOOST_TEST(third.answer(20) == -1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::control::test

@@ -1,0 +1,131 @@
+// A program that has opened a umad node, without the kernel stand-in, and what it writes.
+#pragma once
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <rdma/ib_user_mad.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device_model/abi/umad_messages.hpp"
+#include "device_model/control/loop/message_socket.hpp"
+#include "device_model/control/umad/pending_requests.hpp"
+#include "tests/unit/control/running_process.hpp"
+#include "wire/mad/vendor.hpp"
+
+namespace urnic::control::test {
+
+using abi::UmadRequestKind;
+using wire::mad::Mad;
+using wire::mad::MadHeader;
+using wire::mad::ManagementClass;
+using wire::mad::Method;
+
+inline constexpr auto kPing = static_cast<std::uint8_t>(ManagementClass::openib_ping);
+inline constexpr std::uint32_t kOui = wire::mad::kOpenIbOui.value;
+
+// One that takes every request to ping.
+inline ib_user_mad_reg_req2 ping_server() {
+  ib_user_mad_reg_req2 request{};
+  request.qpn = 1;
+  request.mgmt_class = kPing;
+  request.mgmt_class_version = 1;
+  request.oui = kOui;
+  request.method_mask[0] = request.method_mask[1] = ~std::uint64_t{0};
+  return request;
+}
+
+inline Mad ping(Method method, std::uint64_t transaction = 5) {
+  wire::mad::VendorMad mad;
+  mad.header = {.management_class = ManagementClass::openib_ping,
+                .class_version = 1,
+                .method = method,
+                .transaction = {transaction}};
+  mad.oui = wire::mad::kOpenIbOui;
+  return encode(mad);
+}
+
+// A program that has opened a node, without the kernel stand-in.
+class UmadProgram {
+ public:
+  UmadProgram(const RunningProcess& process, int device)
+      : node_(connect_to(process.directory().device_nodes() / ("umad" + std::to_string(device)),
+                         SOCK_SEQPACKET)) {
+    const int bytes = abi::kUmadSocketBuffer;  // as the kernel stand-in does for long messages
+    setsockopt(node_.get(), SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+  }
+
+  // The answer's errno; -1: the connection is closed. `argument` becomes the answer's.
+  int ask(UmadRequestKind kind, std::span<std::byte> argument) { return ask(kind, argument, argument); }
+  int ask(UmadRequestKind kind, std::span<const std::byte> data, std::span<std::byte> answer) {
+    std::array<int, 2> ends{};
+    BOOST_REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) == 0);
+    const memory::Descriptor ours(ends[0]);
+    memory::Descriptor theirs(ends[1]);
+    const abi::UmadRequest header{abi::kUmadMagic, static_cast<std::uint32_t>(kind)};
+    std::vector<std::byte> message(sizeof header + data.size());
+    std::memcpy(message.data(), &header, sizeof header);
+    std::copy(data.begin(), data.end(), message.begin() + sizeof header);
+    send_message(node_.get(), message, {{theirs.get()}});
+    theirs.reset();
+    std::array<std::byte, 256> reply{};
+    const ssize_t length = recv(ours.get(), reply.data(), reply.size(), 0);
+    abi::UmadReply head{};
+    if (length < static_cast<ssize_t>(sizeof head)) return -1;
+    std::memcpy(&head, reply.data(), sizeof head);
+    const std::size_t behind = std::min(static_cast<std::size_t>(length) - sizeof head, answer.size());
+    std::copy_n(reply.begin() + sizeof head, behind, answer.begin());
+    return head.error;
+  }
+  template <class Argument>
+  int ask(UmadRequestKind kind, Argument& argument) {
+    return ask(kind, std::as_writable_bytes(std::span(&argument, 1)));
+  }
+  // Of the class ping, for sending only.
+  std::uint32_t register_client() {
+    ib_user_mad_reg_req2 request = ping_server();
+    request.method_mask[0] = request.method_mask[1] = 0;
+    BOOST_REQUIRE(ask(UmadRequestKind::register_agent2, request) == 0);
+    return request.id;
+  }
+  int write(const UmadPacket& packet, std::size_t bytes = sizeof(UmadPacket)) {
+    return ask(UmadRequestKind::write, std::as_bytes(std::span(&packet, 1)).first(bytes), {});
+  }
+  int write_bytes(std::span<const std::byte> bytes) { return ask(UmadRequestKind::write, bytes, {}); }
+  // Waits for a packet of any length; empty if none comes.
+  std::vector<std::byte> read_bytes(int patience_ms = 5000) {
+    pollfd look{node_.get(), POLLIN, 0};
+    std::vector<std::byte> bytes(abi::kMostUmadBytes);
+    const bool has_come = poll(&look, 1, patience_ms) == 1;
+    bytes.resize(has_come ? static_cast<std::size_t>(recv(node_.get(), bytes.data(), bytes.size(), 0)) : 0);
+    return bytes;
+  }
+  // Waits for a packet; its length, or 0 if none comes.
+  std::size_t read(UmadPacket& packet, int patience_ms = 5000) {
+    pollfd look{node_.get(), POLLIN, 0};
+    if (poll(&look, 1, patience_ms) != 1) return 0;
+    return static_cast<std::size_t>(recv(node_.get(), &packet, sizeof packet, 0));
+  }
+  int descriptor() const { return node_.get(); }
+
+ private:
+  memory::Descriptor node_;
+};
+
+inline UmadPacket packet_to(std::uint16_t lid, const Mad& mad, std::uint32_t id = 0) {
+  UmadPacket packet;
+  packet.header.id = id;
+  packet.header.qpn = htonl(1);
+  packet.header.lid = htons(lid);
+  packet.mad = mad;
+  return packet;
+}
+
+}  // namespace urnic::control::test
