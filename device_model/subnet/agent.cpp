@@ -28,6 +28,7 @@ MadStatus node_info(const Question& question) {
   if (question.is_set) return MadStatus::unsupported_method_and_attribute;
   NodeInfo info = question.node().info;
   info.local_port = question.place.port;
+  if (!question.node().is_switch()) info.port_guid = port_guid(question.node(), question.place.port);
   question.smp.data = encode_data(info);
   return MadStatus::ok;
 }
@@ -60,7 +61,9 @@ MadStatus guid_info(const Question& question) {
     guids = decode_guids(question.smp.data);
     guids[0] = own;
   }
-  question.smp.data = encode_block(guids);
+  GuidBlock shown = guids;
+  if (!question.node().is_switch()) shown[0] = port_guid(question.node(), question.place.port);
+  question.smp.data = encode_block(shown);
   return MadStatus::ok;
 }
 

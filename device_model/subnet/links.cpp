@@ -1,5 +1,7 @@
 #include "device_model/subnet/links.hpp"
 
+#include "device_model/subnet/link_ability.hpp"
+
 namespace urnic::subnet {
 namespace {
 
@@ -43,8 +45,10 @@ void poll(Nodes& nodes, PortPlace place) {
 }
 
 void retrain(Nodes& nodes, PortPlace place) {
-  const auto peer = port_at(nodes, place).peer;
-  const bool up = peer && !is_disabled(port_at(nodes, place)) && !is_disabled(port_at(nodes, *peer));
+  Port& port = port_at(nodes, place);
+  const auto peer = port.peer;
+  const bool up = peer && !is_disabled(port) && !is_disabled(port_at(nodes, *peer)) &&
+                  train(port.info, port_at(nodes, *peer).info);
   show(nodes, place, up);
   if (peer) show(nodes, *peer, up);
 }

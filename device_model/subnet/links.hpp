@@ -22,8 +22,8 @@ void connect(Nodes& nodes, PortPlace one, PortPlace other);
 void disable(Nodes& nodes, PortPlace place);
 void poll(Nodes& nodes, PortPlace place);
 
-// The link's ends begin anew: Initialize, if neither is disabled, else Down. A switch notes that a port of
-// its has changed.
+// The link's ends begin anew: Initialize, if neither is disabled and they have a width and a speed in common,
+// else Down. A switch notes that a port of its has changed.
 void retrain(Nodes& nodes, PortPlace place);
 
 }  // namespace urnic::subnet

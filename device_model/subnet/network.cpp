@@ -134,7 +134,8 @@ void Network::arrive_at_agent(PortPlace place, const Datagram& datagram) {
 }
 
 void Network::hand_over(PortPlace place, const Datagram& datagram) {
-  if (!nodes_[place.node].is_switch() && receiver_) receiver_(place.node, datagram);
+  // An adapter's further ports are nobody's.
+  if (!nodes_[place.node].is_switch() && place.port == 1 && receiver_) receiver_(place.node, datagram);
 }
 
 Verdict Network::ask_agent(PortPlace place, Smp& smp) {

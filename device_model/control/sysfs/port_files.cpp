@@ -11,6 +11,7 @@
 
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/local_identifiers.hpp"
+#include "device_model/control/fabric/port_rate.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
 
 namespace urnic::control {
@@ -64,6 +65,7 @@ std::vector<std::pair<fs::path, std::string>> managed_files(const PortRecord& re
       {"lid_mask_count", std::to_string(record.lmc)},
       {"sm_lid", fmt::format("0x{:x}", record.manager_lid)},
       {"sm_sl", std::to_string(record.manager_sl)},
+      {"rate", rate_text(record.rate)},
       {"cap_mask", fmt::format("0x{:08x}", record.capabilities)}};
   for (std::size_t i = 0; i < record.pkeys.size(); ++i)
     files.emplace_back(fs::path("pkeys") / std::to_string(i), fmt::format("0x{:04x}", record.pkeys[i]));
@@ -93,7 +95,6 @@ void write_port_files(const fs::path& port, const Fabric& fabric, const ServedDe
   PortRecord record = port_record_when_up(fabric, device);
   const LinkLayer layer = record.link_layer;
   if (layer == LinkLayer::ethernet) record.lid = local_identifier(device);
-  write_file(port / "rate", limits::kPortRate);
   write_file(port / "link_layer", layer == LinkLayer::infiniband ? "InfiniBand" : "Ethernet");
   fs::create_directories(port / "pkeys");
 
