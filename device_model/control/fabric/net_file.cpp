@@ -8,7 +8,6 @@
 
 #include "device_model/control/fabric/device_sections.hpp"
 #include "device_model/control/fabric/planned_devices.hpp"
-#include "terminal/harmless_text.hpp"
 
 namespace urnic::control {
 namespace {
@@ -17,10 +16,6 @@ using wire::mad::NodeType;
 
 std::string path_of(const std::string& value, const std::string& file) {
   return (std::filesystem::path(file).parent_path() / value).string();
-}
-
-[[noreturn]] void refuse_line(const std::string& file, unsigned line, const std::string& problem) {
-  throw settings::SettingError(terminal::harmless(fmt::format("{}:{}: {}", file, line, problem), ' '));
 }
 
 std::size_t adapters_of(const subnet::NetFile& net) {
@@ -48,10 +43,11 @@ std::optional<NetFileSetting> read_net_file(const settings::TableReader& root, c
   try {
     setting.net = subnet::parse_ibsim_net(text);
   } catch (const subnet::NetFileError& error) {
-    refuse_line(setting.file, error.line, error.what());
+    settings::fail_at(setting.file, error.line, error.what());
   }
   if (adapters_of(setting.net) == 0)
-    refuse_line(setting.file, setting.net.nodes.back().line, "there is no Hca in the file: a device is one");
+    settings::fail_at(setting.file, setting.net.nodes.back().line,
+                      "there is no Hca in the file: a device is one");
   return setting;
 }
 
@@ -78,11 +74,11 @@ void plan_net(const NetFileSetting& setting, Configuration& configuration) {
       node.largest_mtu = own.largest_mtu;
     }
     if (const std::string problem = plan.add(std::move(node)); !problem.empty())
-      refuse_line(setting.file, setting.net.nodes[i].line, problem);
+      settings::fail_at(setting.file, setting.net.nodes[i].line, problem);
   }
   for (const subnet::NetLink& link : setting.net.links)
     if (const std::string problem = plan.connect(link.link); !problem.empty())
-      refuse_line(setting.file, link.line, problem);
+      settings::fail_at(setting.file, link.line, problem);
 }
 
 }  // namespace urnic::control

@@ -116,6 +116,20 @@ BOOST_AUTO_TEST_CASE(ends_with_nothing_in_common_stay_down) {
   }
 }
 
+// What lash of opensm relies on. The port has 8 lanes.
+BOOST_AUTO_TEST_CASE(each_service_level_has_a_lane_of_its_own) {
+  const Smp before = ask(along(question(Method::get, SubnetAttribute::sl_to_vl, 1u << 8 | 2u), {1})).value();
+  for (unsigned sl = 0; sl < 16; ++sl) {
+    const unsigned lanes = std::to_integer<unsigned>(before.data[sl / 2]);
+    BOOST_TEST((sl % 2 == 0 ? lanes >> 4 : lanes & 15) == sl % 8);
+  }
+  SmpData table{};
+  table[3] = std::byte{0x54};
+  BOOST_TEST((set(SubnetAttribute::sl_to_vl, {1}, 1u << 8 | 2u, table) == MadStatus::ok));
+  BOOST_TEST(
+      (ask(along(question(Method::get, SubnetAttribute::sl_to_vl, 1u << 8 | 2u), {1}))->data == table));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace urnic::subnet::test
