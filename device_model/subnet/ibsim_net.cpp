@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <regex>
-#include <set>
 #include <sstream>
 #include <string_view>
 
@@ -191,6 +190,12 @@ class Reader {
     return static_cast<LinkSpeed>(extended != 0 ? std::bit_width(extended) + 2 : std::bit_width(speed) - 1);
   }
 
+  // A line says what its own port can do; the link can do what both can.
+  static void lower(PlannedLink& link, const PlannedLink& other) {
+    if (other.width) link.width = std::min(link.width.value_or(*other.width), *other.width);
+    if (other.speed) link.speed = std::min(link.speed.value_or(*other.speed), *other.speed);
+  }
+
   // Each link has a line at both its ends, or at one of them.
   void connect(const PortLine& port) {
     line_ = port.line;
@@ -199,8 +204,9 @@ class Reader {
     PlannedLink link = port.ability;
     link.one = port.own;
     link.other = {peer->second, port.peer_port};
-    if (said_.count({link.other.node, link.other.port, link.one.node, link.one.port}) != 0) return;
-    said_.insert({link.one.node, link.one.port, link.other.node, link.other.port});
+    const auto known = said_.find({link.other.node, link.other.port, link.one.node, link.one.port});
+    if (known != said_.end()) return lower(file_.links[known->second].link, link);
+    said_[{link.one.node, link.one.port, link.other.node, link.other.port}] = file_.links.size();
     file_.links.push_back({port.line, link});
   }
 
@@ -209,9 +215,10 @@ class Reader {
   NetFile file_;
   std::vector<PortLine> ports_;
   std::map<std::string, NodeIndex> by_name_;
-  std::set<std::array<std::uint32_t, 4>> said_;  // links: node and port of one end, then of the other
-  Guid switch_guid_;                             // of the next switch; zero: none said
-  Guid adapter_guid_;                            // of the next adapter
+  // Places in `file_.links`, by node and port of the end whose line came first, then of the other.
+  std::map<std::array<std::uint32_t, 4>, std::size_t> said_;
+  Guid switch_guid_;   // of the next switch; zero: none said
+  Guid adapter_guid_;  // of the next adapter
   LinkAbility ability_;
 };
 

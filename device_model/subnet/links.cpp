@@ -38,9 +38,7 @@ void disable(Nodes& nodes, PortPlace place) {
 }
 
 void poll(Nodes& nodes, PortPlace place) {
-  Port& port = port_at(nodes, place);
-  if (!is_disabled(port)) return;
-  port.info.physical_state = PhysicalState::polling;
+  port_at(nodes, place).info.physical_state = PhysicalState::polling;
   retrain(nodes, place);
 }
 

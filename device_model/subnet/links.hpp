@@ -17,8 +17,8 @@ bool is_linked(const Port& port);
 // Plugs a cable in between two ports that have none: both come up, in the state Initialize.
 void connect(Nodes& nodes, PortPlace one, PortPlace other);
 
-// What a manager writes to a port's physical state: disabled takes the link away from both ends; polling
-// brings it back, if the other end is not disabled.
+// What a manager writes to a port's physical state: disabled takes the link away from both ends; polling has
+// it train anew (IBTA 14.2.5.6), so it comes back, if the other end is not disabled.
 void disable(Nodes& nodes, PortPlace place);
 void poll(Nodes& nodes, PortPlace place);
 

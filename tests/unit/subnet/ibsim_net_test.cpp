@@ -16,10 +16,10 @@ constexpr const char* kSmall =
     "[2] \"H2\"[1]\tw=1 s=2\n"
     "\n"
     "Hca 1 \"H1\"\n"
-    "[1] \"SW1\"[1]\n"
+    "[1] \"SW1\"[1] w=12 e=1\n"
     "\n"
     "Hca 2 \"H2\"\n"
-    "[1] \"SW1\"[2]\n";
+    "[1] \"SW1\"[2] w=4 s=1\n";
 
 // As ibnetdiscover writes it.
 constexpr const char* kDiscovered =
@@ -55,8 +55,9 @@ BOOST_AUTO_TEST_CASE(a_small_net) {
   BOOST_TEST((net.links[1].link.one == PortPlace{0, 2}));
   BOOST_TEST((net.links[1].link.other == PortPlace{2, 1}));
   BOOST_TEST((net.links[1].link.width == LinkWidth::x1));
-  BOOST_TEST((net.links[1].link.speed == LinkSpeed::ddr));
-  BOOST_TEST(!net.links[0].link.width.has_value());
+  BOOST_TEST((net.links[1].link.speed == LinkSpeed::sdr));
+  BOOST_TEST((net.links[0].link.width == LinkWidth::x12));  // said at its other end
+  BOOST_TEST((net.links[0].link.speed == LinkSpeed::fdr));
 }
 
 BOOST_AUTO_TEST_CASE(what_ibnetdiscover_writes) {

@@ -93,6 +93,12 @@ BOOST_AUTO_TEST_CASE(a_manager_enables_what_is_supported) {
               }) == MadStatus::ok));
   BOOST_TEST((active_rate(network.port(kOne)) == LinkRate{LinkWidth::x4, LinkSpeed::edr}));
   BOOST_TEST((network.port(kOne).state == PortState::initialize));
+  // Polling has a link that is up train, too; so ibportstate's "reset" does.
+  BOOST_TEST((write([](PortInfo& info) {
+                info.width_enabled = 1;
+                info.physical_state = PhysicalState::polling;
+              }) == MadStatus::ok));
+  BOOST_TEST((active_rate(network.port(kOne)) == LinkRate{LinkWidth::x1, LinkSpeed::edr}));
 }
 
 BOOST_AUTO_TEST_CASE(ends_with_nothing_in_common_stay_down) {
