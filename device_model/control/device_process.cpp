@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <map>
 #include <system_error>
 
 #include "device_model/control/admin/active_faults.hpp"
@@ -128,7 +129,10 @@ struct DeviceProcess::Impl {
   // A manager may go on although files cannot be written: the file system is full, or somebody removed them.
   void show_managed(const ServedDevice& device) {
     try {
-      show_infiniband_port(sysfs.port_folder(device), port_record(fabric, device));
+      PortRecord record = port_record(fabric, device);
+      PortRecord& shown = shown_records[device.index];
+      show_infiniband_port(sysfs.port_folder(device), shown, record);
+      shown = std::move(record);
     } catch (const std::filesystem::filesystem_error& error) {
       log::warn("{}: programs see its port as it was before: {}", device.settings.name, error.what());
     }
@@ -179,6 +183,7 @@ struct DeviceProcess::Impl {
   Fabric fabric;
   HostNetwork network;
   SysfsTree sysfs;
+  std::map<std::uint32_t, PortRecord> shown_records;  // what its files say of InfiniBand ports, by device
   InterfaceWatch ways_out;    // the host's interfaces that UDP wires and a LAN lead to
   InterfaceWatch interfaces;  // the devices' own
   CounterFiles counters;

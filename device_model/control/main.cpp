@@ -51,6 +51,7 @@ struct Options {
   bool outside = false;
   bool interfaces = false;
   bool infiniband = false;
+  std::string ibsim_net;
   int ready_descriptor = -1;
   unsigned linger_ms = 0;
   bool foreground = false;
@@ -147,6 +148,7 @@ Configuration configuration_of(const Options& options) {
         "--network and --interfaces: the interfaces are in one network namespace, so give one");
   const Face face = find_value<Face>(kFaceNames, options.face).value_or(Face::urnic);
   Configuration configuration = options.infiniband              ? infiniband_configuration()
+                                : !options.ibsim_net.empty()    ? ibsim_configuration(options.ibsim_net)
                                 : !options.udp.empty()          ? udp_configuration(options.udp, face)
                                 : options.configuration.empty() ? default_configuration(face)
                                                                 : load_configuration(options.configuration);
@@ -262,8 +264,13 @@ int main(int argc, char** argv) {
   app.add_flag("--interfaces", options.interfaces, "The same in this process's network namespace");
   app.add_flag("--infiniband", options.infiniband,
                "Two InfiniBand devices and a subnet manager, see docs/infiniband.md");
-  for (const char* const other : {"--config", "--udp", "--face", "--network", "--interfaces"})
+  app.add_option("--ibsim-net", options.ibsim_net,
+                 "InfiniBand switches and devices of a file in ibsim's format, and a subnet manager")
+      .excludes(app.option("--infiniband"));
+  for (const char* const other : {"--config", "--udp", "--face", "--network", "--interfaces"}) {
     app.option("--infiniband").excludes(app.option(other));
+    app.option("--ibsim-net").excludes(app.option(other));
+  }
   app.add_option(
       "--ready-fd", options.ready_descriptor,
       "Descriptor that gets a line: 'ready' once programs can connect, 'in use' if another device process "

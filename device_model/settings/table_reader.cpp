@@ -51,8 +51,12 @@ toml::table parse(const std::string& text, const std::string& name) {
   }
 }
 
+void fail_at(const std::string& file, unsigned line, const std::string& problem) {
+  throw SettingError(one_line(fmt::format("{}:{}: {}", file, line, problem)));
+}
+
 void TableReader::fail(const toml::source_region& where, const std::string& problem) const {
-  throw SettingError(one_line(fmt::format("{}:{}: {}", file_, where.begin.line, problem)));
+  fail_at(file_, where.begin.line, problem);
 }
 
 void TableReader::refuse(std::string_view key, const toml::node& node, std::string_view allowed) const {

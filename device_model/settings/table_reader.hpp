@@ -20,6 +20,9 @@ namespace urnic::settings {
 // character in a key or text: system calls and libraries would take what is before it for the whole.
 toml::table parse(const std::string& text, const std::string& name);
 
+// Throws SettingError "file:line: problem".
+[[noreturn]] void fail_at(const std::string& file, unsigned line, const std::string& problem);
+
 class TableReader {
  public:
   // `table` and `file` must outlive the reader. `title`, such as "device.", is put in front of keys in

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device_model/subnet/link_ability.hpp"
 #include "device_model/subnet/notices.hpp"
 #include "device_model/subnet/port_settings.hpp"
 
@@ -29,6 +30,7 @@ MadStatus node_info(const Question& question) {
   if (question.is_set) return MadStatus::unsupported_method_and_attribute;
   NodeInfo info = question.node().info;
   info.local_port = question.place.port;
+  if (!question.node().is_switch()) info.port_guid = port_guid(question.node(), question.place.port);
   question.smp.data = encode_data(info);
   return MadStatus::ok;
 }
@@ -61,7 +63,9 @@ MadStatus guid_info(const Question& question) {
     guids = decode_guids(question.smp.data);
     guids[0] = own;
   }
-  question.smp.data = encode_block(guids);
+  GuidBlock shown = guids;
+  if (!question.node().is_switch()) shown[0] = port_guid(question.node(), question.place.port);
+  question.smp.data = encode_block(shown);
   return MadStatus::ok;
 }
 
@@ -95,13 +99,27 @@ MadStatus pkey_table(const Question& question) {
   return MadStatus::ok;
 }
 
+// The specification leaves open what is there before a manager writes. As in switches that one can buy: each
+// SL has the lane of its number, and begins anew behind the last lane. So managers whose routes rely on lanes
+// (opensm's lash) have them without writing tables.
+SmpData usual_sl_to_vl(const PortInfo& info) {
+  const unsigned lanes = kDataLanes.at(info.vl_capacity - 1u);
+  SmpData table{};
+  for (unsigned sl = 0; sl < 2 * kSlToVlBytes; sl += 2)
+    table[sl / 2] = static_cast<std::byte>((sl % lanes) << 4 | (sl + 1) % lanes);
+  return table;
+}
+
 MadStatus sl_to_vl(const Question& question) {
   Node& node = question.node();
   const std::uint32_t output =
       node.is_switch() ? output_of_sl_to_vl(question.modifier()) : std::uint32_t{question.place.port};
   const std::uint32_t input = node.is_switch() ? input_of_sl_to_vl(question.modifier()) : 0;
   if (!node.has_port(output) || (node.is_switch() && !node.has_port(input))) return MadStatus::invalid_field;
-  SmpData& table = node.ports[output].sl_to_vl[static_cast<PortNumber>(input)];
+  Port& port = node.ports[output];
+  const auto [place, is_new] = port.sl_to_vl.try_emplace(static_cast<PortNumber>(input));
+  SmpData& table = place->second;
+  if (is_new) table = usual_sl_to_vl(port.info);
   if (question.is_set) std::copy_n(question.smp.data.begin(), kSlToVlBytes, table.begin());
   question.smp.data = table;
   return MadStatus::ok;

@@ -1,5 +1,6 @@
 #include "device_model/subnet/links.hpp"
 
+#include "device_model/subnet/link_ability.hpp"
 #include "device_model/subnet/notices.hpp"
 
 namespace urnic::subnet {
@@ -42,9 +43,7 @@ void disable(Nodes& nodes, PortPlace place) {
 }
 
 void poll(Nodes& nodes, PortPlace place) {
-  Port& port = port_at(nodes, place);
-  if (!is_disabled(port)) return;
-  port.info.physical_state = PhysicalState::polling;
+  port_at(nodes, place).info.physical_state = PhysicalState::polling;
   retrain(nodes, place);
 }
 
@@ -56,9 +55,10 @@ void set_cable(Nodes& nodes, PortPlace place, bool is_plugged) {
 }
 
 void retrain(Nodes& nodes, PortPlace place) {
-  const Port& port = port_at(nodes, place);
+  Port& port = port_at(nodes, place);
   const auto peer = port.peer;
-  const bool up = peer && !port.is_pulled && !is_disabled(port) && !is_disabled(port_at(nodes, *peer));
+  const bool up = peer && !port.is_pulled && !is_disabled(port) && !is_disabled(port_at(nodes, *peer)) &&
+                  train(port.info, port_at(nodes, *peer).info);
   show(nodes, place, up);
   if (peer) show(nodes, *peer, up);
 }

@@ -17,16 +17,17 @@ bool is_linked(const Port& port);
 // Plugs a cable in between two ports that have none: both come up, in the state Initialize.
 void connect(Nodes& nodes, PortPlace one, PortPlace other);
 
-// What a manager writes to a port's physical state: disabled takes the link away from both ends; polling
-// brings it back, if the other end is not disabled.
+// What a manager writes to a port's physical state: disabled takes the link away from both ends; polling has
+// it train anew (IBTA 14.2.5.6), so it comes back, if the other end is not disabled.
 void disable(Nodes& nodes, PortPlace place);
 void poll(Nodes& nodes, PortPlace place);
 
 // Pulls the cable of a port out at both ends, or plugs it in again; nothing, if the port has no cable.
 void set_cable(Nodes& nodes, PortPlace place, bool is_plugged);
 
-// The link's ends begin anew: Initialize, if the cable is plugged in and neither is disabled, else Down. A
-// switch notes that a port of its has changed, and tells the manager.
+// The link's ends begin anew: Initialize, if the cable is plugged in, neither is disabled, and they have a
+// width and a speed in common, else Down. A switch notes that a port of its has changed, and tells the
+// manager.
 void retrain(Nodes& nodes, PortPlace place);
 
 }  // namespace urnic::subnet

@@ -157,7 +157,10 @@ void Network::arrive_at_agent(PortPlace place, const Datagram& datagram) {
 
 // Nobody reads what a switch's own port has of subnet management beside the agent.
 void Network::hand_over(PortPlace place, const Datagram& datagram) {
-  if (nodes_[place.node].is_switch() && datagram.destination_qpn == 0) return;
+  const bool is_switch = nodes_[place.node].is_switch();
+  if (is_switch && datagram.destination_qpn == 0) return;
+  // An adapter's further ports are nobody's.
+  if (!is_switch && place.port != 1) return;
   if (receiver_) receiver_(place.node, datagram);
 }
 

@@ -13,6 +13,7 @@
 
 #include "device_model/subnet/agent.hpp"
 #include "device_model/subnet/directed_route.hpp"
+#include "device_model/subnet/link_ability.hpp"
 #include "device_model/subnet/links.hpp"
 #include "device_model/subnet/node.hpp"
 #include "wire/mad/mad_header.hpp"
@@ -38,6 +39,10 @@ class Network {
   using Watcher = std::function<void(NodeIndex adapter)>;
 
   NodeIndex add(Node node);
+  // What the link of a port can do; before it has one.
+  void give_ability(PortPlace place, const LinkAbility& ability) {
+    subnet::give_ability(port_at(nodes_, place).info, ability);
+  }
   void connect(PortPlace one, PortPlace other);
   void on_arrival(Receiver receiver) { receiver_ = std::move(receiver); }
   void on_change(Watcher watcher) { watcher_ = std::move(watcher); }

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <iterator>
 
+#include "device_model/subnet/link_ability.hpp"
+
 namespace urnic::subnet {
 namespace {
 
 using namespace wire::mad;
 
-constexpr std::uint8_t kQdr = 4;  // what ports with extended speeds show beside those
-constexpr std::uint8_t kVls = 4;  // code: VL 0 to 7
-constexpr std::uint8_t kMtu4096 = 5;
 constexpr std::uint8_t kPollingByDefault = 2;
 constexpr std::uint8_t kArbitrationEntries = 8;
 constexpr std::uint8_t kSubnetTimeout = 18;  // code for 1.07 s
@@ -30,16 +29,10 @@ Port make_port(PortNumber number, std::uint8_t mtu) {
   Port port;
   PortInfo& info = port.info;
   info.local_port = number;
-  info.width_enabled = info.width_supported = info.width_active = kWidth4x;
-  info.speed_supported = info.speed_enabled = kSpeedsToQdr;
-  info.speed_active = kQdr;
-  info.extended_speed_supported = info.extended_speed_enabled = kExtendedSpeedEdr;
-  info.extended_speed_active = kExtendedSpeedEdr;
   info.state = PortState::down;
   info.physical_state = PhysicalState::polling;
   info.down_default = kPollingByDefault;
-  info.neighbor_mtu = info.mtu_capacity = mtu;
-  info.vl_capacity = info.operational_vls = kVls;
+  give_ability(info, {.mtu = mtu});
   info.vl_arbitration_high_capacity = info.vl_arbitration_low_capacity = kArbitrationEntries;
   info.response_time = kResponseTime;
   port.pkeys[0] = kDefaultPkey;
@@ -87,7 +80,7 @@ Node make_switch(Guid guid, std::string_view description, PortNumber ports) {
   node.switch_info.life_time = kSubnetTimeout;
   node.switch_info.partition_enforcement_capacity = kPkeys;
   for (unsigned number = 0; number <= ports; ++number)
-    node.ports.push_back(make_port(static_cast<PortNumber>(number), kMtu4096));
+    node.ports.push_back(make_port(static_cast<PortNumber>(number), kLargestMtuCode));
   // Port 0 is the switch itself: it has no link, and is up from the beginning.
   PortInfo& own = node.ports[0].info;
   make_managed(own);
@@ -102,6 +95,12 @@ std::string description_of(const Node& node) {
   std::transform(node.description.begin(), end, std::back_inserter(text),
                  [](std::byte letter) { return static_cast<char>(letter); });
   return text;
+}
+
+// They differ in the first byte, so that no other node's GUID is near.
+Guid port_guid(const Node& adapter, PortNumber port) {
+  if (port == 1) return adapter.guids[0];
+  return {adapter.info.node_guid.value ^ std::uint64_t{port} << 56};
 }
 
 SmpData linear_block(const std::vector<std::uint8_t>& table, std::size_t block) {

@@ -86,6 +86,9 @@ Node make_switch(wire::mad::Guid guid, std::string_view description, PortNumber 
 // The node description's text.
 std::string description_of(const Node& node);
 
+// An adapter's ports have GUIDs of their own; the first one has the node's.
+wire::mad::Guid port_guid(const Node& adapter, PortNumber port);
+
 // A block of a linear table, as LinearForwardingTable has it (IBTA 14.2.5.10); what is behind the table's end
 // has no route.
 wire::mad::SmpData linear_block(const std::vector<std::uint8_t>& table, std::size_t block);

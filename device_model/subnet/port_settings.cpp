@@ -1,5 +1,7 @@
 #include "device_model/subnet/port_settings.hpp"
 
+#include "device_model/subnet/link_ability.hpp"
+
 namespace urnic::subnet {
 namespace {
 
@@ -26,7 +28,7 @@ bool may_write(PhysicalState state) { return state <= PhysicalState::disabled; }
 bool is_allowed(const PortInfo& now, const PortInfo& wanted) {
   return may_step(now.state, wanted.state) && may_write(wanted.physical_state) &&
          wanted.neighbor_mtu <= now.mtu_capacity && wanted.operational_vls <= now.vl_capacity &&
-         wanted.lid.value < kFirstMulticastLid;
+         wanted.lid.value < kFirstMulticastLid && may_enable(now, wanted);
 }
 
 // Members of ports that have a LID: an adapter's, and a switch's port 0.
@@ -46,6 +48,7 @@ void write_managed(PortInfo& info, const PortInfo& wanted) {
 }
 
 void write_link(PortInfo& info, const PortInfo& wanted) {
+  enable(info, wanted);
   if (wanted.neighbor_mtu != 0) info.neighbor_mtu = wanted.neighbor_mtu;
   if (wanted.operational_vls != 0) info.operational_vls = wanted.operational_vls;
   if (wanted.down_default != 0) info.down_default = wanted.down_default;

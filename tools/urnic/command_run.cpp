@@ -25,7 +25,7 @@ void add_run(Command& urnic) {
   add_udp_option(command, options->udp);
   add_face_option(command, options->face);
   add_network_options(command, options->network);
-  add_infiniband_option(command, options->infiniband);
+  add_infiniband_options(command, options->infiniband);
   add_name_option(command, options->name);
   command
       .add_option("--capture", options->capture.file,

@@ -30,7 +30,7 @@ struct UpOptions {
   std::string face;
   NetworkOptions network;
   bool interfaces = false;
-  bool infiniband = false;
+  InfinibandOptions infiniband;
 };
 
 void up(const UpOptions& options) {
@@ -43,14 +43,15 @@ void up(const UpOptions& options) {
                                                        .network = options.network.network,
                                                        .outside = options.network.outside,
                                                        .interfaces = options.interfaces,
-                                                       .infiniband = options.infiniband,
+                                                       .infiniband = options.infiniband.two_devices,
+                                                       .ibsim_net = options.infiniband.ibsim_net,
                                                        .face = options.face});
   const nlohmann::json now = client.ask({{"cmd", "status"}});
   fmt::print("{} in {} (pid {})\n", was_running ? "runs already" : "running", directory.string(),
              now.at("pid").get<long>());
   if (const std::string problem = wait_for_active_ports(client, directory); !problem.empty())
     throw Failure(problem);
-  if (options.infiniband) tell_of_built_in_manager(client);
+  if (options.infiniband.any()) tell_of_built_in_manager(client);
 }
 
 // The connection ends with the process, when its sockets and files are gone.
@@ -87,8 +88,9 @@ void add_up(Command& urnic) {
   command.add_flag("--interfaces", options->interfaces,
                    "A network interface for each device beside this host's own; needs CAP_NET_ADMIN");
   command.option("--interfaces").excludes(command.option("--network"));
-  add_infiniband_option(command, options->infiniband);
-  command.option("--infiniband").excludes(command.option("--interfaces"));
+  add_infiniband_options(command, options->infiniband);
+  for (const char* const option : {"--infiniband", "--ibsim-net"})
+    command.option(option).excludes(command.option("--interfaces"));
   command.footer("Example: urnic up && urnic run -- ibv_devices; urnic down");
   command.callback([options] { up(*options); });
 }

@@ -38,6 +38,7 @@ std::vector<std::string> arguments(const Installation& installation, const Start
   if (options.outside) words.emplace_back("--outside");
   if (options.interfaces) words.emplace_back("--interfaces");
   if (options.infiniband) words.emplace_back("--infiniband");
+  if (!options.ibsim_net.empty()) words.insert(words.end(), {"--ibsim-net", options.ibsim_net.string()});
   if (options.until_unused) words.insert(words.end(), {"--linger", kLinger});
   return words;
 }
@@ -100,7 +101,7 @@ void wait_for_end(const AdminClient& client, std::chrono::milliseconds patience)
 std::optional<AdminClient> join(AdminClient running, const StartOptions& options) {
   try {
     if (!options.configuration.empty() || !options.udp.empty() || !options.face.empty() || options.network ||
-        options.interfaces || options.infiniband) {
+        options.interfaces || options.infiniband || !options.ibsim_net.empty()) {
       const std::string difference = what_differs(options, running.ask({{"cmd", "source"}}));
       if (!difference.empty()) {
         if (!running.ask({{"cmd", "make_way"}}).at("ends").get<bool>()) {

@@ -13,13 +13,14 @@ namespace urnic::cli {
 
 struct StartOptions {
   std::filesystem::path run_directory;
-  std::filesystem::path configuration;  // empty: the default fabric, or the devices of `udp`
-  bool until_unused = false;            // it ends by itself once nothing uses it
-  std::vector<std::string> udp;         // addresses of this host, a device for each
-  bool network = false;                 // a network interface for each device, in a network of their own
-  bool outside = false;                 // with a way from there to the networks of this host
-  bool interfaces = false;              // the same, in this network
-  bool infiniband = false;              // two InfiniBand devices, and a subnet manager
+  std::filesystem::path configuration;   // empty: the default fabric, or the devices of `udp`
+  bool until_unused = false;             // it ends by itself once nothing uses it
+  std::vector<std::string> udp;          // addresses of this host, a device for each
+  bool network = false;                  // a network interface for each device, in a network of their own
+  bool outside = false;                  // with a way from there to the networks of this host
+  bool interfaces = false;               // the same, in this network
+  bool infiniband = false;               // two InfiniBand devices, and a subnet manager
+  std::filesystem::path ibsim_net = {};  // a file that has InfiniBand devices; empty: none
   std::string face = {};  // of the devices that no configuration names; empty: it does not matter
 };
 

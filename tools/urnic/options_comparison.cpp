@@ -19,10 +19,13 @@ struct Devices {
   std::string face;
   std::string file;
   bool infiniband = false;
+  bool is_ibsim_net = false;  // the file is that of --ibsim-net
+
+  std::string file_option() const { return (is_ibsim_net ? "--ibsim-net " : "--config ") + file; }
 };
 
 std::string describe(const Devices& devices) {
-  if (!devices.file.empty()) return "--config " + devices.file;
+  if (!devices.file.empty()) return devices.file_option();
   if (devices.infiniband) return "--infiniband";
   std::string words;
   for (const std::string& address : devices.udp) words += " --udp " + address;
@@ -59,14 +62,15 @@ std::string what_differs(const StartOptions& options, const nlohmann::json& sour
     return "without --outside, which this command has";
   if (options.interfaces && !source.at("interfaces").get<bool>())
     return "without --interfaces, which this command has";
-  const std::string wanted_file = options.configuration.string();
+  const bool is_ibsim_net = !options.ibsim_net.empty();
+  const std::string wanted_file = (is_ibsim_net ? options.ibsim_net : options.configuration).string();
   if (wanted_file.empty() && options.udp.empty() && options.face.empty() && !options.infiniband) return {};
   const Devices wanted{options.udp, options.face.empty() ? kFaces[0] : options.face, wanted_file,
-                       options.infiniband};
+                       options.infiniband, is_ibsim_net};
   const Devices running{source.at("udp").get<std::vector<std::string>>(),
                         source.at("face").get<std::string>(), source.at("config").get<std::string>(),
-                        source.at("infiniband").get<bool>()};
-  if (wanted_file.empty() || running.file.empty()) {
+                        source.at("infiniband").get<bool>(), source.at("ibsim_net").get<bool>()};
+  if (wanted_file.empty() || running.file.empty() || running.is_ibsim_net != is_ibsim_net) {
     if (wanted_file.empty() && running.file.empty() && running.udp == wanted.udp &&
         running.face == wanted.face && running.infiniband == wanted.infiniband)
       return {};
@@ -75,7 +79,7 @@ std::string what_differs(const StartOptions& options, const nlohmann::json& sour
   const auto there = source.at("text").get<std::string>();
   const std::string here = read_text(wanted_file);
   if (there == here) return {};
-  return fmt::format("with --config {}, and this command has --config {}: {}", running.file, wanted_file,
+  return fmt::format("with {}, and this command has {}: {}", running.file_option(), wanted.file_option(),
                      differing_line(there, here));
 }
 

@@ -153,13 +153,14 @@ int run_to_its_end(const RunOptions& options) {
                            .udp = options.udp,
                            .network = options.network.network,
                            .outside = options.network.outside,
-                           .infiniband = options.infiniband,
+                           .infiniband = options.infiniband.two_devices,
+                           .ibsim_net = options.infiniband.ibsim_net,
                            .face = options.face};
   // Held until the command has ended: the device process stays while any lease is held.
   AdminClient lease = connect_or_start(installation, start);
   if (const std::string problem = wait_for_active_ports(lease, directory); !problem.empty())
     fmt::print(stderr, "urnic: {}\n", problem);
-  if (options.infiniband) tell_of_built_in_manager(lease);
+  if (options.infiniband.any()) tell_of_built_in_manager(lease);
   const SeenSoFar before = take_lease(lease);
   const ProgramNetwork network(lease);
   if (obstacle && !network.exists()) throw Failure(*obstacle, exit_not_executable);

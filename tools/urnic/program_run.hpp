@@ -6,6 +6,7 @@
 
 #include "tools/urnic/capture_file.hpp"
 #include "tools/urnic/capture_options.hpp"
+#include "tools/urnic/infiniband_option.hpp"
 #include "tools/urnic/network_option.hpp"
 
 namespace urnic::cli {
@@ -15,7 +16,7 @@ struct RunOptions {
   std::string configuration;
   std::vector<std::string> udp;
   std::string face;  // empty: as the device process has them
-  bool infiniband = false;
+  InfinibandOptions infiniband;
   NetworkOptions network;
   CaptureRequest capture;
   bool wireshark = false;

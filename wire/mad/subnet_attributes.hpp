@@ -64,11 +64,6 @@ enum class PhysicalState : std::uint8_t {
   phy_test = 7,
 };
 
-// Bits of PortInfo's width and speed members.
-inline constexpr std::uint8_t kWidth4x = 2;
-inline constexpr std::uint8_t kSpeedsToQdr = 7;       // SDR, DDR, QDR
-inline constexpr std::uint8_t kExtendedSpeedEdr = 2;  // `speed_active` is 4 (QDR) at the same time
-
 // Bits of PortInfo's capability mask.
 inline constexpr std::uint32_t kIsSubnetManager = 1u << 1;
 inline constexpr std::uint32_t kHasTraps = 1u << 3;

@@ -320,7 +320,8 @@ json AdminServer::source(const json&, AdminConnectionState&) {
           {"network", source.network},
           {"outside", source.outside},
           {"interfaces", source.interfaces},
-          {"infiniband", source.infiniband}};
+          {"infiniband", source.infiniband},
+          {"ibsim_net", source.ibsim_net}};
 }
 
 json AdminServer::make_way(const json& request, AdminConnectionState& state) {

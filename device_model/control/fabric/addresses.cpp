@@ -13,6 +13,14 @@ std::array<std::uint8_t, 8> modified_eui64(const wire::MacAddress& mac) {
   return {static_cast<std::uint8_t>(m[0] ^ 0x02), m[1], m[2], 0xFF, 0xFE, m[3], m[4], m[5]};
 }
 
+std::array<std::uint8_t, 8> node_guid_of(const DeviceSettings& device) {
+  if (!device.node_guid) return modified_eui64(device.mac);
+  std::array<std::uint8_t, 8> bytes{};
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::uint8_t>(device.node_guid->value >> (56 - 8 * i));
+  return bytes;
+}
+
 std::optional<wire::MacAddress> parse_mac(const std::string& text) {
   wire::MacAddress mac;
   auto& m = mac.bytes;

@@ -12,7 +12,10 @@
 
 #include "device_model/control/fabric/congestion_keys.hpp"
 #include "device_model/control/fabric/device_sections.hpp"
+#include "device_model/control/fabric/fabric_section.hpp"
 #include "device_model/control/fabric/link_keys.hpp"
+#include "device_model/control/fabric/net_file.hpp"
+#include "device_model/control/fabric/planned_devices.hpp"
 #include "device_model/control/fabric/recovery_names.hpp"
 #include "device_model/link/udp/local_interface.hpp"
 #include "device_model/settings/table_reader.hpp"
@@ -175,11 +178,28 @@ void read_subnet_manager(const TableReader& root, Configuration& configuration) 
   if (!choice) return;
   configuration.subnet_manager = static_cast<ManagerChoice>(*choice);
   const bool is_needed =
-      std::any_of(configuration.devices.begin(), configuration.devices.end(),
-                  [](const DeviceSettings& device) { return device.link_layer == LinkLayer::infiniband; });
+      std::any_of(configuration.devices.begin(), configuration.devices.end(), is_infiniband);
   if (!is_needed && configuration.subnet_manager != ManagerChoice::none)
     root.refuse("subnet_manager", *root.table().get("subnet_manager"),
                 "only \"none\" without a device that has link_layer = \"infiniband\"");
+}
+
+// Words of opensm's own command line. A daemon would leave the device process, which ends what it has
+// started.
+void read_opensm_options(const TableReader& root, Configuration& configuration) {
+  constexpr std::string_view rule =
+      "a list of words of opensm's command line, such as [\"-R\", \"ftree\"], without -B and --daemon";
+  const toml::node* const node = root.table().get("opensm_options");
+  if (node == nullptr) return;
+  if (configuration.subnet_manager != ManagerChoice::opensm)
+    root.refuse("opensm_options", *node, "nothing without subnet_manager = \"opensm\"");
+  const toml::array* const list = node->as_array();
+  if (list == nullptr) root.refuse("opensm_options", *node, rule);
+  for (const toml::node& entry : *list) {
+    const auto word = entry.value_exact<std::string>();
+    if (!word || *word == "-B" || *word == "--daemon") root.refuse("opensm_options", entry, rule);
+    configuration.opensm_options.push_back(*word);
+  }
 }
 
 constexpr std::uint64_t kMebibyte = 1 << 20;
@@ -215,6 +235,14 @@ std::string common_section(Face face) {
 }
 
 }  // namespace
+
+std::string text_of_file(const std::string& file, const std::string& needed) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream) throw ConfigurationError(fmt::format("{}: cannot be read; {}", file, needed));
+  return text.str();
+}
 
 transport::CongestionSettings congestion_of(const DeviceSettings& device) {
   transport::CongestionSettings settings = device.congestion;
@@ -252,16 +280,23 @@ Configuration infiniband_configuration() {
   return configuration;
 }
 
-Configuration load_configuration(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
+Configuration ibsim_configuration(const std::string& file) {
+  const toml::table table{{"subnet_manager", "automatic"},
+                          {"ibsim_net", std::filesystem::absolute(file).string()}};
   std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream) {
-    throw ConfigurationError(fmt::format("{}: cannot be read; --config needs a TOML file that exists", file));
-  }
-  Configuration configuration = parse_configuration(text.str(), file);
+  text << table;
+  Configuration configuration = parse_configuration(text.str(), "--ibsim-net");
+  configuration.source.ibsim_net = true;
   configuration.source.file = file;
-  configuration.source.text = text.str();
+  configuration.source.text = text_of_file(file, "--ibsim-net needs a file that exists");
+  return configuration;
+}
+
+Configuration load_configuration(const std::string& file) {
+  const std::string text = text_of_file(file, "--config needs a TOML file that exists");
+  Configuration configuration = parse_configuration(text, file);
+  configuration.source.file = file;
+  configuration.source.text = text;
   // Relative to the configuration file.
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   if (!configuration.fault_plan.empty())
@@ -274,15 +309,19 @@ Configuration parse_configuration(const std::string& text, const std::string& na
   const toml::table parsed = settings::parse(text, name);
   Configuration configuration;
   const TableReader root(parsed, name, "");
-  root.known_keys({"congestion", "device", "devices", "engine", "faults", "interfaces", "lan", "limits",
-                   "link", "logging", "network", "outside", "subnet_manager", "switch"});
-  read_devices(root, name, configuration);
+  root.known_keys({"congestion", "device", "devices", "engine", "fabric", "faults", "ibsim_net", "interfaces",
+                   "lan", "limits", "link", "logging", "network", "opensm_options", "outside",
+                   "subnet_manager", "switch"});
+  const auto net = read_net_file(root, name);
+  net ? read_net_devices(*net, root, name, configuration) : read_devices(root, name, configuration);
   read_engine(root, name, configuration);
   read_congestion(root, name, configuration);
   read_lan(root, name, configuration);
   read_switch(root, name, configuration);
   read_interfaces(root, configuration);
+  net ? plan_net(*net, configuration) : read_fabric(root, name, configuration);
   read_subnet_manager(root, configuration);
+  read_opensm_options(root, configuration);
   read_limits(root, name, configuration);
   read_logging(root, name, configuration);
   read_links(root, name, configuration);

@@ -23,6 +23,7 @@
 #include "device_model/link/link_settings.hpp"
 #include "device_model/link/shared_buffer.hpp"
 #include "device_model/settings/setting_error.hpp"
+#include "device_model/subnet/fabric_plan.hpp"
 #include "device_model/transport/congestion_settings.hpp"
 #include "device_model/transport/recovery_settings.hpp"
 #include "device_model/transport/time.hpp"
@@ -37,8 +38,13 @@ struct DeviceSettings {
   wire::MacAddress mac;
   WireKind wire_kind = WireKind::built_in;
   LinkLayer link_layer = LinkLayer::ethernet;
-  bool udp_segmentation = false;  // of a UDP wire (link/udp/send_queue.hpp)
-  std::vector<wire::Gid> gids;    // by GID index; never empty; on a UDP wire the host's addresses
+  // Of an InfiniBand device, as the fabric shows it (planned_devices.hpp).
+  std::optional<wire::mad::Guid> node_guid;  // empty: made from the MAC address
+  std::string description;                   // empty: the host's name and the device's
+  std::uint8_t fabric_ports = 1;             // it uses the first
+  std::uint32_t fabric_node = 0;             // its place in Configuration::fabric
+  bool udp_segmentation = false;             // of a UDP wire (link/udp/send_queue.hpp)
+  std::vector<wire::Gid> gids;               // by GID index; never empty; on a UDP wire the host's addresses
   // By GID index: the VLANs (1 to 4094) of those GIDs that belong to one.
   std::map<std::size_t, std::uint16_t> vlans;
   std::uint32_t mtu = 4096;     // largest path MTU, bytes: 256, 512, 1024, 2048 or 4096
@@ -65,7 +71,8 @@ transport::CongestionSettings congestion_of(const DeviceSettings& device);
 struct ConfigurationSource {
   std::vector<std::string> udp;  // the values of --udp
   Face face = Face::urnic;       // --face
-  std::string file;              // of --config; empty: none
+  std::string file;              // of --config or --ibsim-net; empty: none
+  bool ibsim_net = false;        // of --ibsim-net
   std::string text;              // what the file said
   bool network = false;          // --network, or as the file says
   bool outside = false;          // --outside, or as the file says
@@ -83,7 +90,9 @@ struct Configuration {
   bool leads_outside = false;  // of own_network: to the networks of this host
   // Of the InfiniBand devices' fabric; `none` if there are no such devices.
   ManagerChoice subnet_manager = ManagerChoice::none;
-  std::uint32_t engines = 1;  // threads among which the devices are divided
+  std::vector<std::string> opensm_options;  // words behind those of opensm_start
+  subnet::FabricPlan fabric;                // without nodes if there are no such devices
+  std::uint32_t engines = 1;                // threads among which the devices are divided
   wire::Icrc icrc = wire::Icrc::owed;
   bool maps_shared_memory = true;
   PrivateMemory private_memory = PrivateMemory::shared_when_it_pays;
@@ -91,6 +100,9 @@ struct Configuration {
   Allowances allowances = default_allowances();
   std::string fault_plan;  // a file; empty: none
 };
+
+// The whole of a file. Throws SettingError, which ends with `needed`.
+std::string text_of_file(const std::string& file, const std::string& needed);
 
 // One line: file, line, value and allowed values.
 using ConfigurationError = settings::SettingError;
@@ -102,6 +114,9 @@ Configuration default_configuration(Face face = Face::urnic);
 Configuration udp_configuration(const std::vector<std::string>& devices, Face face = Face::urnic);
 // Two InfiniBand devices on one switch, and whatever subnet manager there is.
 Configuration infiniband_configuration();
+// The devices and the fabric of a file in ibsim's format, and whatever subnet manager there is. `file` is a
+// path. Throws ConfigurationError.
+Configuration ibsim_configuration(const std::string& file);
 // `file` is a path. Throws ConfigurationError.
 Configuration load_configuration(const std::string& file);
 // `name` is the file's name in errors.
@@ -110,6 +125,8 @@ Configuration parse_configuration(const std::string& text, const std::string& na
 // The EUI-64 of a MAC address with the universal/local bit inverted (RFC 4291 appendix A), in wire order: a
 // device's node GUID and the lower half of its link-local GID.
 std::array<std::uint8_t, 8> modified_eui64(const wire::MacAddress& mac);
+// In wire order.
+std::array<std::uint8_t, 8> node_guid_of(const DeviceSettings& device);
 
 // Parse the text forms "02:75:72:6e:00:00", "fe80::1" or "::ffff:192.0.2.1".
 std::optional<wire::MacAddress> parse_mac(const std::string& text);

@@ -10,6 +10,7 @@
 #include "device_model/control/fabric/congestion_names.hpp"
 #include "device_model/control/fabric/face_identity.hpp"
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/node_keys.hpp"
 #include "device_model/control/fabric/recovery_names.hpp"
 #include "device_model/link/udp/local_interface.hpp"
 #include "device_model/link/udp/udp_port.hpp"
@@ -21,11 +22,10 @@ namespace {
 
 using settings::TableReader;
 
-wire::Gid link_local_gid(const wire::MacAddress& mac) {
+wire::Gid link_local_gid(const std::array<std::uint8_t, 8>& identifier) {
   wire::Gid gid;
   gid.bytes[0] = 0xFE;
   gid.bytes[1] = 0x80;
-  const auto identifier = modified_eui64(mac);
   std::copy(identifier.begin(), identifier.end(), gid.bytes.begin() + 8);
   return gid;
 }
@@ -44,9 +44,6 @@ wire::Gid ipv4_gid(std::size_t device) {
 wire::MacAddress default_mac(std::size_t device) {
   return {{0x02, 0x75, 0x72, 0x6E, 0x00, static_cast<std::uint8_t>(device)}};
 }
-
-// 192.0.2.1 to 192.0.2.254
-constexpr std::size_t kMaxDevices = 254;
 
 // Empty: nonsense.
 std::optional<std::uint16_t> vlan_in(const toml::node& entry) {
@@ -203,9 +200,11 @@ void read_infiniband_port(const TableReader& reader, std::size_t number, DeviceS
     if (const toml::node* const node = reader.table().get(key)) reader.refuse(key, *node, rule);
   if (device.face != Face::urnic)
     reader.refuse("link_layer", *reader.table().get("link_layer"), "\"ethernet\" with this face");
+  if (const wire::mad::Guid guid = read_node_guid(reader); guid.value != 0) device.node_guid = guid;
+  device.description = read_description(reader).value_or("");
   std::vector<wire::Gid> addresses{ipv4_gid(number)};
   read_gids(reader, "addresses", kAddressKind, parse_ip_address, addresses);
-  device.gids = {link_local_gid(device.mac)};
+  device.gids = {link_local_gid(node_guid_of(device))};
   device.gids.insert(device.gids.end(), addresses.begin(), addresses.end());
 }
 
@@ -214,12 +213,15 @@ void read_wire(const TableReader& reader, std::size_t number, DeviceSettings& de
   if (const auto layer = reader.word("link_layer", kLinkLayerNames))
     device.link_layer = static_cast<LinkLayer>(*layer);
   if (device.link_layer == LinkLayer::infiniband) return read_infiniband_port(reader, number, device);
+  for (const std::string_view key : {"node_guid", "description"})
+    if (const toml::node* const node = reader.table().get(key))
+      reader.refuse(key, *node, "nothing without link_layer = \"infiniband\"");
   if (device.wire_kind == WireKind::udp) return read_udp_wire(reader, device);
   if (const toml::node* addresses = reader.table().get("addresses"))
     reader.refuse("addresses", *addresses, "nothing without wire = \"udp\"");
   if (const toml::node* segmentation = reader.table().get("segmentation"))
     reader.refuse("segmentation", *segmentation, "nothing without wire = \"udp\"");
-  device.gids = {link_local_gid(device.mac), ipv4_gid(number)};
+  device.gids = {link_local_gid(modified_eui64(device.mac)), ipv4_gid(number)};
   read_gids(reader, "gids", kGidKind, parse_gid, device.gids, &device.vlans);
 }
 
@@ -238,8 +240,8 @@ void read_name(const TableReader& reader, std::size_t number, DeviceSettings& de
 DeviceSettings read_device(const TableReader& reader, const TableReader& common,
                            const std::vector<DeviceSettings>& before) {
   const std::size_t number = before.size();
-  std::vector<std::string_view> keys{"name",       "mac",       "gids",        "wire",
-                                     "link_layer", "addresses", "segmentation"};
+  std::vector<std::string_view> keys{"name",      "mac",          "gids",      "wire",       "link_layer",
+                                     "addresses", "segmentation", "node_guid", "description"};
   keys.insert(keys.end(), kCommonKeys.begin(), kCommonKeys.end());
   reader.known_keys(keys);
   DeviceSettings device = defaults_of(read_face(common, reader));
@@ -283,12 +285,13 @@ void check_unique(const TableReader& reader, const std::vector<DeviceSettings>& 
 
 }  // namespace
 
-void read_devices(const TableReader& root, const std::string& file, Configuration& configuration) {
+void read_devices(const TableReader& root, const std::string& file, Configuration& configuration,
+                  const toml::array* sections) {
   const toml::table nothing;
   const toml::table* const of_all = root.section("device");
   const TableReader common(of_all != nullptr ? *of_all : nothing, file, "device.");
   common.known_keys(kCommonKeys);
-  const toml::array* list = root.sections("devices", kMaxDevices);
+  const toml::array* const list = sections != nullptr ? sections : root.sections("devices", kMaxDevices);
   if (list == nullptr) {
     for (std::size_t i = 0; i < 2; ++i) {
       configuration.devices.push_back(

@@ -71,7 +71,7 @@ Fabric::Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCa
   }
   if (engines > 1) connect_engines();
   for (const DeviceSettings& settings : configuration.devices) add_device(settings, configuration.icrc);
-  subnet_ = make_subnet(devices_);
+  subnet_ = make_subnet(configuration.fabric, devices_);
   if (!subnet_->nodes().empty())
     lid_routing_ = std::make_unique<LidRouting>(*subnet_, devices_, infiniband_unit());
   subnet_changed();

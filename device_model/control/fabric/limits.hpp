@@ -78,10 +78,6 @@ inline constexpr std::uint32_t kOnDemandXrc = kOnDemandRc;
 
 inline constexpr std::uint32_t kPortFlags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS;
 
-// 100 Gbit/s: four lanes of EDR, as ibv_port_attr encodes them. What the processors reach is another matter.
-inline constexpr std::uint32_t kPortWidth4x = 2;
-inline constexpr std::uint32_t kPortSpeedEdr = 32;
-inline constexpr char kPortRate[] = "100 Gb/sec (4X EDR)";
 // The port's physical state (IBTA 14.2.5.6): a cut link is polling for its other end.
 inline constexpr std::uint32_t kPhysicalPolling = 2;
 inline constexpr std::uint32_t kPhysicalLinkUp = 5;

@@ -21,6 +21,7 @@ PortRecord ethernet_record(const ServedDevice& device, bool up) {
   record.physical_state = static_cast<std::uint8_t>(up ? limits::kPhysicalLinkUp : limits::kPhysicalPolling);
   record.capabilities = limits::kPortFlags;
   record.active_mtu = limits::mtu_code(device.settings.mtu);
+  record.largest_mtu = IBV_MTU_4096;
   record.pkeys = {0xFFFF};
   record.gids = device.settings.gids;
   return record;
@@ -41,6 +42,8 @@ PortRecord infiniband_record(const subnet::Node& adapter) {
   record.manager_sl = info.manager_sl;
   record.subnet_timeout = info.subnet_timeout;
   record.active_mtu = info.neighbor_mtu;
+  record.largest_mtu = info.mtu_capacity;
+  record.rate = subnet::active_rate(info);
   record.init_type_reply = info.init_reply;
   record.pkeys.assign(port.pkeys.begin(), port.pkeys.end());
   record.gids = gids_of(adapter);

@@ -7,6 +7,7 @@
 
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/link_layer.hpp"
+#include "device_model/subnet/link_ability.hpp"
 #include "wire/identifiers.hpp"
 
 namespace urnic::subnet {
@@ -26,6 +27,8 @@ struct PortRecord {
   std::uint8_t manager_sl = 0;
   std::uint8_t subnet_timeout = 0;
   std::uint32_t active_mtu = 0;      // an ibv_mtu
+  std::uint32_t largest_mtu = 0;     // the same
+  subnet::LinkRate rate;             // of an Ethernet port: 100 Gbit/s, whatever the processors reach
   std::vector<std::uint16_t> pkeys;  // by index
   std::vector<wire::Gid> gids;       // by index; zeros: an empty place; beyond the end all are empty
   std::uint8_t init_type_reply = 0;

@@ -13,7 +13,7 @@ namespace urnic::control {
 ServedDevice::ServedDevice(std::uint32_t number, const DeviceSettings& with)
     : index(number),
       settings(with),
-      node_guid(modified_eui64(with.mac)),
+      node_guid(node_guid_of(with)),
       largest_mtu(with.mtu),
       queue_pairs(engine::QpTable::capacity(with.max_qp)) {}
 

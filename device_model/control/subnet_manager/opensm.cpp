@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "device_model/abi/run_directory_layout.hpp"
+#include "device_model/control/fabric/planned_devices.hpp"
 
 namespace urnic::control {
 namespace {
@@ -33,10 +34,10 @@ std::optional<fs::path> find_in(std::string_view folders) {
   return {};
 }
 
-// An InfiniBand port's GUID is the node's (fabric/built_in_subnet.cpp).
+// An InfiniBand port's GUID is the node's (subnet/node.cpp).
 std::string guid_of(const DeviceSettings& device) {
   std::string text = "0x";
-  for (const std::uint8_t byte : modified_eui64(device.mac)) text += fmt::format("{:02x}", byte);
+  for (const std::uint8_t byte : node_guid_of(device)) text += fmt::format("{:02x}", byte);
   return text;
 }
 
@@ -61,9 +62,7 @@ ManagerChoice resolve_manager(ManagerChoice wanted, const std::optional<fs::path
 ProgramStart opensm_start(const fs::path& opensm, const fs::path& folder, const fs::path& stand_in,
                           const Configuration& configuration) {
   const auto& devices = configuration.devices;
-  const auto first = std::find_if(devices.begin(), devices.end(), [](const DeviceSettings& device) {
-    return device.link_layer == LinkLayer::infiniband;
-  });
+  const auto first = std::find_if(devices.begin(), devices.end(), is_infiniband);
   ProgramStart start;
   start.name = "opensm";
   start.words = {opensm.string(),
@@ -81,6 +80,8 @@ ProgramStart opensm_start(const fs::path& opensm, const fs::path& folder, const 
                  (folder / "partitions.conf").string(),
                  "--prefix_routes_file",
                  (folder / "prefix-routes.conf").string()};
+  start.words.insert(start.words.end(), configuration.opensm_options.begin(),
+                     configuration.opensm_options.end());
   start.variables = {{abi::kRunDirectoryVariable, folder.parent_path().string()},
                      // Whatever the program sees for which the device process was started.
                      {abi::kShownDevicesVariable, "all"},

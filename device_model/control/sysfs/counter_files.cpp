@@ -21,15 +21,21 @@ constexpr auto kBusyPeriod = 100ms;
 constexpr auto kQuietPeriod = 1s;
 constexpr unsigned kQuietAfter = 10;
 
+memory::Descriptor open_file(const memory::Descriptor& folder, std::string_view name, int flags) {
+  return memory::Descriptor(
+      openat(folder.get(), std::string(name).c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0644));
+}
+
 }  // namespace
 
 CounterFolder::CounterFolder(const std::filesystem::path& folder, const std::vector<CounterValue>& values) {
   std::filesystem::create_directories(folder);
+  folder_ = memory::Descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder_) throw std::system_error(errno, std::generic_category(), folder.string());
   for (const CounterValue& counter : values) {
-    const std::filesystem::path path = folder / counter.name;
-    memory::Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
-    if (!file) throw std::system_error(errno, std::generic_category(), path.string());
-    files_.push_back({std::move(file), ~std::uint64_t{0}});
+    const memory::Descriptor file = open_file(folder_, counter.name, O_CREAT);
+    if (!file) throw std::system_error(errno, std::generic_category(), (folder / counter.name).string());
+    files_.push_back({std::string(counter.name), ~std::uint64_t{0}});
   }
   update(values);
 }
@@ -42,7 +48,8 @@ bool CounterFolder::update(const std::vector<CounterValue>& values) {
     files_[i].value = values[i].value;
     changed = true;
     const std::string text = fmt::format("{}\n", values[i].value);
-    [[maybe_unused]] const ssize_t written = pwrite(files_[i].descriptor.get(), text.data(), text.size(), 0);
+    const memory::Descriptor file = open_file(folder_, files_[i].name, 0);
+    [[maybe_unused]] const ssize_t written = pwrite(file.get(), text.data(), text.size(), 0);
   }
   return changed;
 }

@@ -21,7 +21,8 @@ namespace urnic::control {
 // One folder of counters.
 class CounterFolder {
  public:
-  // Creates the folder and its files, and keeps the files open.
+  // Creates the folder and its files, and keeps the folder open: files of hundreds of devices would be more
+  // than a process may have open.
   CounterFolder(const std::filesystem::path& folder, const std::vector<CounterValue>& values);
   // Writes changed values in place: a program that keeps the file open reads the new value after a seek.
   // Returns whether a value has changed. `values` in the order of the constructor's.
@@ -29,9 +30,10 @@ class CounterFolder {
 
  private:
   struct File {
-    memory::Descriptor descriptor;
+    std::string name;
     std::uint64_t value;
   };
+  memory::Descriptor folder_;
   std::vector<File> files_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/local_identifiers.hpp"
+#include "device_model/control/fabric/port_rate.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
 
 namespace urnic::control {
@@ -64,11 +65,15 @@ std::vector<std::pair<fs::path, std::string>> managed_files(const PortRecord& re
       {"lid_mask_count", std::to_string(record.lmc)},
       {"sm_lid", fmt::format("0x{:x}", record.manager_lid)},
       {"sm_sl", std::to_string(record.manager_sl)},
+      {"rate", rate_text(record.rate)},
       {"cap_mask", fmt::format("0x{:08x}", record.capabilities)}};
   for (std::size_t i = 0; i < record.pkeys.size(); ++i)
     files.emplace_back(fs::path("pkeys") / std::to_string(i), fmt::format("0x{:04x}", record.pkeys[i]));
-  for (std::size_t i = 0; i < record.gids.size(); ++i)
+  for (std::size_t i = 0; i < record.gids.size(); ++i) {
     files.emplace_back(fs::path("gids") / std::to_string(i), gid_text(record.gids[i]));
+    files.emplace_back(fs::path("gid_attrs") / "types" / std::to_string(i),
+                       type_text(record.gids[i], record.link_layer));
+  }
   return files;
 }
 
@@ -93,7 +98,6 @@ void write_port_files(const fs::path& port, const Fabric& fabric, const ServedDe
   PortRecord record = port_record_when_up(fabric, device);
   const LinkLayer layer = record.link_layer;
   if (layer == LinkLayer::ethernet) record.lid = local_identifier(device);
-  write_file(port / "rate", limits::kPortRate);
   write_file(port / "link_layer", layer == LinkLayer::infiniband ? "InfiniBand" : "Ethernet");
   fs::create_directories(port / "pkeys");
 
@@ -117,11 +121,13 @@ void show_port_state(const fs::path& port, bool up) {
   for (const StateFile& file : kStateFiles) replace_file(port, port / file.name, up ? file.up : file.down);
 }
 
-void show_infiniband_port(const fs::path& port, const PortRecord& record) {
-  for (const auto& [file, text] : managed_files(record)) replace_file(port, port / file, text);
-  for (std::size_t i = 0; i < record.gids.size(); ++i)
-    replace_file(port, port / "gid_attrs" / "types" / std::to_string(i),
-                 type_text(record.gids[i], record.link_layer));
+// A manager writes to each port several times, and changes little.
+void show_infiniband_port(const fs::path& port, const PortRecord& shown, const PortRecord& record) {
+  const auto before = managed_files(shown);
+  const auto now = managed_files(record);
+  for (std::size_t i = 0; i < now.size(); ++i)
+    if (before.size() != now.size() || before[i] != now[i])
+      replace_file(port, port / now[i].first, now[i].second);
 }
 
 void show_gid(const fs::path& port, std::size_t index, const wire::Gid& gid) {

@@ -16,6 +16,7 @@
 
 #include "device_model/control/fabric/face_identity.hpp"
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/planned_devices.hpp"
 #include "device_model/control/sysfs/hardware_files.hpp"
 #include "device_model/control/sysfs/pci_bus.hpp"
 #include "device_model/control/sysfs/port_files.hpp"
@@ -56,18 +57,12 @@ std::string guid_text(const std::array<std::uint8_t, 8>& guid) {
                      guid[3], guid[4], guid[5], guid[6], guid[7]);
 }
 
-std::string host_name() {
-  char name[65] = {};
-  gethostname(name, sizeof name - 1);
-  return name;
-}
-
 void write_device(const fs::path& folder, const Fabric& fabric, const ServedDevice& device) {
   const std::string guid = guid_text(device.node_guid);
   write_file(folder / "node_type", "1: CA");
   write_file(folder / "node_guid", guid);
   write_file(folder / "sys_image_guid", guid);
-  write_file(folder / "node_desc", fmt::format("{} {}", host_name(), device.settings.name));
+  write_file(folder / "node_desc", description_of(device.settings));
   const FaceIdentity& identity = identity_of(device.settings.face);
   write_file(folder / "fw_ver", std::string(identity.firmware_version));
   write_file(folder / "hw_rev",

@@ -7,6 +7,7 @@
 
 #include "device_model/control/fabric/face_identity.hpp"
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/port_rate.hpp"
 #include "device_model/control/fabric/port_record.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "wire/tag_matching_headers.hpp"
@@ -87,14 +88,14 @@ int query_port(Session& session, const abi::QueryPortRequest& request, abi::Quer
   const bool infiniband = record.link_layer == LinkLayer::infiniband;
   reply.state = record.state;
   reply.physical_state = record.physical_state;
-  reply.max_mtu = IBV_MTU_4096;
+  reply.max_mtu = record.largest_mtu;
   reply.active_mtu = record.active_mtu;
   reply.gid_table_length = limits::kGidTableLength;
   reply.pkey_table_length = static_cast<std::uint32_t>(record.pkeys.size());
   reply.port_capabilities = record.capabilities;
   reply.max_message_size = limits::kMaxMessage;
-  reply.active_speed = limits::kPortSpeedEdr;
-  reply.active_width = limits::kPortWidth4x;
+  reply.active_speed = verbs_speed(record.rate);
+  reply.active_width = verbs_width(record.rate);
   reply.link_layer = infiniband ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET;
   reply.lid = record.lid;
   reply.lmc = record.lmc;

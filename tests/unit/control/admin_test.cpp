@@ -423,7 +423,8 @@ BOOST_AUTO_TEST_CASE(says_with_which_options_it_was_started) {
                                                                        {"network", false},
                                                                        {"outside", false},
                                                                        {"interfaces", false},
-                                                                       {"infiniband", false}}));
+                                                                       {"infiniband", false},
+                                                                       {"ibsim_net", false}}));
   }
   const TemporaryDirectory folder;
   const std::filesystem::path file = folder.path() / "lab.toml";
@@ -436,7 +437,8 @@ BOOST_AUTO_TEST_CASE(says_with_which_options_it_was_started) {
                                                                      {"network", false},
                                                                      {"outside", false},
                                                                      {"interfaces", false},
-                                                                     {"infiniband", false}}));
+                                                                     {"infiniband", false},
+                                                                     {"ibsim_net", false}}));
 }
 
 BOOST_AUTO_TEST_CASE(says_who_manages_the_infiniband_fabric) {

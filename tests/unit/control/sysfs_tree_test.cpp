@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(an_infiniband_port_shows_what_its_manager_gave_it) {
   record.lmc = 2;
   record.manager_lid = 3;
   record.pkeys[0] = 0x8001;
-  show_infiniband_port(port, record);
+  show_infiniband_port(port, {}, record);
   BOOST_TEST(contents(port / "state") == "4: ACTIVE\n");
   BOOST_TEST(contents(port / "lid") == "0x12\n");
   BOOST_TEST(contents(port / "lid_mask_count") == "2\n");
