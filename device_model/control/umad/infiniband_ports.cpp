@@ -36,8 +36,8 @@ wire::mad::Mad unsupported(const subnet::Datagram& datagram, wire::mad::MadHeade
 
 }  // namespace
 
-InfinibandPorts::InfinibandPorts(Fabric& fabric, Taker taker)
-    : fabric_(fabric), taker_(std::move(taker)), performance_(fabric) {
+InfinibandPorts::InfinibandPorts(Fabric& fabric, Gsi& gsi, Taker taker)
+    : fabric_(fabric), gsi_(gsi), taker_(std::move(taker)), performance_(fabric) {
   fabric_.subnet().on_arrival(
       [this](subnet::NodeIndex adapter, const subnet::Datagram& datagram) { arrive(adapter, datagram); });
 }
@@ -65,14 +65,15 @@ void InfinibandPorts::arrive(subnet::NodeIndex adapter, const subnet::Datagram& 
   wire::mad::MadHeader header;
   if (found == devices.end() || decode(datagram.mad, header) != wire::mad::MadError::none) return;
   ServedDevice& device = **found;
-  if (datagram.destination_qpn == kGeneralServices) {
-    if (const auto counters = performance_.answer(device, header, datagram.mad))
-      return answer(device, datagram, *counters);
-  }
   GsiAddress from;
   from.peer_qpn = wire::Qpn{datagram.source_qpn};
   from.lid = datagram.source.value;
   from.service_level = datagram.service_level;
+  if (datagram.destination_qpn == kGeneralServices) {
+    if (gsi_.offer(device, from, datagram.mad)) return;
+    if (const auto counters = performance_.answer(device, header, datagram.mad))
+      return answer(device, datagram, *counters);
+  }
   if (taker_(device, from, datagram.mad)) return;
   const bool wants_answer = header.method == Method::get || header.method == Method::set;
   ++(wants_answer ? device.gsi.unsupported : device.gsi.unclaimed);

@@ -18,8 +18,8 @@ class InfinibandPorts {
   // Whether a program took the datagram.
   using Taker = std::function<bool(ServedDevice& device, const GsiAddress& from, MadBytes mad)>;
 
-  // `fabric` outlives it.
-  InfinibandPorts(Fabric& fabric, Taker taker);
+  // Both outlive it. What `gsi` has a handler for does not reach the taker.
+  InfinibandPorts(Fabric& fabric, Gsi& gsi, Taker taker);
   ~InfinibandPorts();
   InfinibandPorts(const InfinibandPorts&) = delete;
   InfinibandPorts& operator=(const InfinibandPorts&) = delete;
@@ -39,6 +39,7 @@ class InfinibandPorts {
   void answer(ServedDevice& device, const subnet::Datagram& question, const wire::mad::Mad& mad);
 
   Fabric& fabric_;
+  Gsi& gsi_;
   Taker taker_;
   PerformanceAgent performance_;
   std::map<std::uint32_t, unsigned> managers_;  // by device

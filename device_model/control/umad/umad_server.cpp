@@ -5,8 +5,10 @@
 namespace urnic::control {
 
 UmadServer::UmadServer(EventLoop& loop, Fabric& fabric, Gsi& gsi, DescriptorDisposal& disposal)
-    : ports_(fabric, [this](ServedDevice& device, const GsiAddress& from,
-                            MadBytes mad) { return take(device, from, mad); }),
+    : ports_(fabric, gsi,
+             [this](ServedDevice& device, const GsiAddress& from, MadBytes mad) {
+               return take(device, from, mad);
+             }),
       surroundings_{loop, fabric, gsi, disposal, agents_, ports_} {
   gsi.on_other(
       [this](ServedDevice& device, const GsiAddress& from, MadBytes mad) { return take(device, from, mad); });
