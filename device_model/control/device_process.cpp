@@ -73,7 +73,9 @@ struct DeviceProcess::Impl {
         watch(fabric, disposal, {.end_at_once = options.end_at_once}),
         manager(loop, fabric, configuration.subnet_manager, options.manager),
         umad(loop, fabric, gsi, disposal),
-        rdma_cm(loop, fabric, gsi, disposal, directory.device_nodes() / "rdma_cm"),
+        rdma_cm(
+            loop, fabric, gsi, disposal, [this] { return manager.has_administration(); },
+            directory.device_nodes() / "rdma_cm"),
         control(loop, fabric, disposal,
                 {options.refuse_own_process, options.copiers, &mlx5::kernel_commands()}),
         identifiers(rdma_cm.rdma_cm().identifiers()),

@@ -16,6 +16,7 @@ std::uint8_t linux_state(rdma_cm::IdState state) {
       return 1;
     case rdma_cm::IdState::address_resolved:
       return 2;
+    case rdma_cm::IdState::route_query:
     case rdma_cm::IdState::route_resolved:
       return 4;
     case rdma_cm::IdState::connect:

@@ -21,9 +21,11 @@ PERFTEST = (
     ("ib_send_lat", "-c", "UD", "-n", "300"), ("ib_send_bw", "-c", "UD", "-b", "-n", "500"), ("ib_send_bw", "-e", "-n", "300"),
     ("ib_send_bw", "-a", "-n", "100"),
 )
-FIRST_DATAGRAM_LOST = """
+# The first one asks the subnet manager for a path.
+REQUEST_LOST = """
 [[fault]]
 opcode = "UD Send Only"
+occurrence = 2
 count = 1
 action = "drop"
 """
@@ -120,7 +122,7 @@ class Connections(OnSubnet, RdmaCmPair):
 
     def test_messages_are_packets(self):
         """A fault plan acts on the connection manager's messages, which come again."""
-        self.fabric.load_faults(FIRST_DATAGRAM_LOST)
+        self.fabric.load_faults(REQUEST_LOST)
         self.pair(("rping", "-s", "-V", "-C", 3), ("rping", "-c", "-a", "192.0.2.2", "-I", "192.0.2.1", "-V", "-C", 3))
         self.assertEqual(self.fabric.lost_by_faults(), 1)
         self.fabric.run(self.fabric.urnic, "fault", "clear")

@@ -30,7 +30,7 @@ ENGINE_ROOMS = {f"device_model/engine/{room}" for room in (
 BELOW_CONTROL = {"trust", "device_model/link/udp", "device_model/link/neighbours", "device_model/link/membership",
                  "device_model/link/frames", "wire/mad",
                  "device_model/settings", "device_model/fault", "device_model/capture", "device_model/engine", "device_model/subnet",
-                 "device_model/subnet/manager",
+                 "device_model/subnet/manager", "device_model/subnet/administration",
                  *ENGINE_ROOMS, *ENGINE}
 CONTROL = "device_model/control"
 LOG, LOOP, CONFINEMENT, FABRIC, OBJECTS, UVERBS, MLX5, SYSFS, GSI, UMAD, RDMA_CM, NETLINK, NETWORK, ADMIN, SUBNET_MANAGER = (
@@ -53,6 +53,7 @@ MAY_KNOW = {
     **TRANSPORT,
     "device_model/cm": {"wire/mad", *TRANSPORT_FOR_ALL},
     "device_model/subnet": {"wire", "wire/mad"},
+    "device_model/subnet/administration": {"device_model/subnet", "wire/mad", *TRANSPORT_FOR_ALL},
     "device_model/subnet/manager": {"device_model/subnet", "wire", "wire/mad"},
     "device_model/memory": TRANSPORT_FOR_ALL,
     "device_model/settings": {"terminal"},

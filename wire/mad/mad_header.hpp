@@ -37,6 +37,7 @@ enum class Method : std::uint8_t {
   trap = 0x05,
   report = 0x06,
   trap_repress = 0x07,
+  delete_record = 0x15,  // of subnet administration (IBTA 15.2.2)
   get_response = 0x81,
   report_response = 0x86,
 };

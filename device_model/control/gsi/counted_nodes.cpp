@@ -32,7 +32,7 @@ PerformanceAgent::ReadPorts counters_of_device(Fabric& fabric, const ServedDevic
   };
 }
 
-PerformanceAgent::ReadPorts counters_of_switch(Fabric& fabric, std::uint32_t node) {
+PerformanceAgent::ReadPorts counters_of_node(Fabric& fabric, std::uint32_t node) {
   return [&fabric, node] {
     std::vector<std::vector<CounterValue>> ports;
     EngineUnit& home = fabric.infiniband_unit();

@@ -10,7 +10,8 @@ namespace urnic::control {
 // the end of the engine's round.
 PerformanceAgent::ReadPorts counters_of_device(Fabric& fabric, const ServedDevice& device);
 
-// Those of a switch in the built-in InfiniBand fabric: what has passed its ports.
-PerformanceAgent::ReadPorts counters_of_switch(Fabric& fabric, std::uint32_t node);
+// Those of a switch, or of a host without a device, in the built-in InfiniBand fabric: what has passed its
+// ports.
+PerformanceAgent::ReadPorts counters_of_node(Fabric& fabric, std::uint32_t node);
 
 }  // namespace urnic::control

@@ -95,9 +95,7 @@ struct Gsi::Impl {
       ++device.gsi.unclaimed;
       return;
     }
-    const auto handler =
-        handlers.find({static_cast<std::uint8_t>(header.management_class), header.class_version});
-    if (handler != handlers.end() && handler->second(device, from, mad)) return;
+    if (offer(device, from, header, mad)) return;
     if (const auto answer = performance[device.index].answer(header, mad)) {
       send(device, from, *answer);
     } else if (other && other(device, from, mad)) {
@@ -107,6 +105,12 @@ struct Gsi::Impl {
     } else {
       ++device.gsi.unclaimed;
     }
+  }
+
+  bool offer(ServedDevice& device, const GsiAddress& from, const wire::mad::MadHeader& header, MadBytes mad) {
+    const auto handler =
+        handlers.find({static_cast<std::uint8_t>(header.management_class), header.class_version});
+    return handler != handlers.end() && handler->second(device, from, mad);
   }
 
   // The rest of the MAD as it came, as Linux does.
@@ -210,6 +214,11 @@ void Gsi::Look::take() { impl_.take_looked_at(); }
 
 GsiSent Gsi::send(ServedDevice& device, const GsiAddress& to, MadBytes mad) {
   return impl_->send(device, to, mad);
+}
+
+bool Gsi::offer(ServedDevice& device, const GsiAddress& from, MadBytes mad) {
+  wire::mad::MadHeader header;
+  return belongs_on_qp1(mad, header) && impl_->offer(device, from, header, mad);
 }
 
 void Gsi::on_class(std::uint8_t management_class, std::uint8_t class_version, Handler handler) {

@@ -75,6 +75,10 @@ class Gsi {
   // Never blocks, and never calls a handler before it returns.
   GsiSent send(ServedDevice& device, const GsiAddress& to, MadBytes mad);
 
+  // Hands a MAD that has come to the device by the built-in InfiniBand fabric, and not as a packet, to the
+  // handler of its class. Whether that took it.
+  bool offer(ServedDevice& device, const GsiAddress& from, MadBytes mad);
+
   // While it lives, MADs that arrive are not announced to the event loop: what one device of this process
   // sends to another has arrived when `send` returns. One at a time, and not in a handler.
   class Look {

@@ -2,7 +2,7 @@
 #include <cerrno>
 
 #include "device_model/control/rdma_cm/commands.hpp"
-#include "device_model/control/rdma_cm/path_to_peer.hpp"
+#include "device_model/control/rdma_cm/infiniband_addresses.hpp"
 
 namespace urnic::control::rdma_cm {
 namespace {
@@ -28,9 +28,11 @@ bool is_ip(const sockaddr_in6& address) {
 // The device of an address that an identifier is to be bound to; none for a wildcard.
 int find_device(const Session& session, const SocketAddress& address, std::optional<LocalAddress>& local) {
   if (is_any(address)) return 0;
-  if (address.family == Family::ib) return ENODEV;
-  local = find_local(session.identifiers.fabric(), address);
+  const Fabric& fabric = session.identifiers.fabric();
+  const bool is_gid = address.family == Family::ib;
+  local = is_gid ? find_by_gid(fabric, address.ip) : find_local(fabric, address);
   if (local) return 0;
+  if (is_gid) return ENODEV;
   if (is_link_local(address) && address.scope == 0) return EINVAL;
   return is_loopback(address) ? ENODEV : EADDRNOTAVAIL;
 }
@@ -41,15 +43,20 @@ bool is_family_only(const Id& id, const SocketAddress& address) {
 }
 
 int take_port(Identifiers& identifiers, Id& id) {
-  const std::uint16_t port = id.endpoints.source.port;
-  const int error = identifiers.ports().take(id.space, id.endpoints, id.port);
-  if (error == 0 || port == 0 || !identifiers.destroy_gone_owners(id.space, port)) return error;
-  return identifiers.ports().take(id.space, id.endpoints, id.port);
+  SocketAddress& source = id.endpoints.source;
+  const auto space =
+      source.family == Family::ib ? select_port_space(id.space, source) : std::optional(id.space);
+  if (!space) return EPROTONOSUPPORT;
+  const std::uint16_t port = source.port;
+  const int error = identifiers.ports().take(*space, id.endpoints, id.port);
+  if (error == 0 || port == 0 || !identifiers.destroy_gone_owners(*space, port)) return error;
+  return identifiers.ports().take(*space, id.endpoints, id.port);
 }
 
 int check_exclusive(Identifiers& identifiers, const Id& id) {
   const int error = identifiers.ports().check_exclusive(id.port);
-  if (error == 0 || !identifiers.destroy_gone_owners(id.space, id.endpoints.source.port)) return error;
+  if (error == 0 || !identifiers.destroy_gone_owners(id.port.value().space, id.endpoints.source.port))
+    return error;
   return identifiers.ports().check_exclusive(id.port);
 }
 
@@ -83,6 +90,7 @@ SocketAddress source_for(const SocketAddress& source, const SocketAddress& desti
   if (source.family != Family::none) return source;
   SocketAddress any = any_address(destination.family);
   any.scope = destination.scope;
+  any.pkey = destination.pkey;
   return any;
 }
 
@@ -94,11 +102,12 @@ int resolve(Session& session, Id& id, const SocketAddress& source, SocketAddress
   }
   if (id.state != IdState::address_bound) return EINVAL;
   if (id.endpoints.source.family != destination.family) return EINVAL;
-  if (destination.family == Family::ib) return ENODEV;
-  const Fabric& fabric = session.identifiers.fabric();
-  if (!has_address_of(fabric, destination.family)) return ENETUNREACH;
-  if (is_any(destination))
-    destination.ip = loopback_address(*fabric.devices().front(), destination.family).ip;
+  if (destination.family != Family::ib) {
+    const Fabric& fabric = session.identifiers.fabric();
+    if (!has_address_of(fabric, destination.family)) return ENETUNREACH;
+    if (is_any(destination))
+      destination.ip = loopback_address(*fabric.devices().front(), destination.family).ip;
+  }
   id.endpoints.destination = destination;
   id.state = IdState::address_query;
   return session.resolutions.start(id, std::chrono::milliseconds(timeout_ms));
@@ -144,15 +153,7 @@ int resolve_route(Session& session, const rdma_ucm_resolve_route& command, NoAns
   Id* id = nullptr;
   if (const int error = find_id_with_device(session, command.id, id)) return error;
   if (command.timeout_ms == 0 || id->state != IdState::address_resolved) return EINVAL;
-  id->path = make_path(session.identifiers.fabric(), *id);
-  // As when a path query gets no answer: the program may ask again.
-  if (!id->path) {
-    session.identifiers.post(*id, EventType::route_error, -ETIMEDOUT);
-    return 0;
-  }
-  id->state = IdState::route_resolved;
-  session.identifiers.post(*id, EventType::route_resolved);
-  return 0;
+  return session.routes.start(*id, std::chrono::milliseconds(command.timeout_ms));
 }
 
 int listen(Session& session, const rdma_ucm_listen& command, NoAnswer&) {

@@ -38,4 +38,19 @@ ib_uverbs_ah_attr address_vector(const LocalAddress& local, const cm::Path& path
   return attributes;
 }
 
+// Packets to a group have a GRH (IBTA 10.5.2).
+ib_uverbs_ah_attr address_vector(const wire::mad::MulticastMemberRecord& group) {
+  ib_uverbs_ah_attr attributes{};
+  std::copy(group.group.bytes.begin(), group.group.bytes.end(), attributes.grh.dgid);
+  attributes.grh.flow_label = group.flow_label;
+  attributes.grh.hop_limit = group.hop_limit;
+  attributes.grh.traffic_class = group.traffic_class;
+  attributes.dlid = group.group_lid.value;
+  attributes.sl = group.service_level;
+  attributes.static_rate = group.rate;
+  attributes.is_global = 1;
+  attributes.port_num = limits::kPorts;
+  return attributes;
+}
+
 }  // namespace urnic::control::rdma_cm

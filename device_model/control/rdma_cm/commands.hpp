@@ -12,6 +12,7 @@
 #include "device_model/control/rdma_cm/command_layouts.hpp"
 #include "device_model/control/rdma_cm/identifiers.hpp"
 #include "device_model/control/rdma_cm/resolutions.hpp"
+#include "device_model/control/rdma_cm/routes.hpp"
 
 namespace urnic::control::rdma_cm {
 
@@ -19,6 +20,8 @@ namespace urnic::control::rdma_cm {
 struct Session {
   Identifiers& identifiers;
   Resolutions& resolutions;
+  Routes& routes;
+  SubnetAdministration& administration;
   Channel& channel;                     // that it was written to
   Channel* old_channel = nullptr;       // MIGRATE_ID: the one that it names
   std::span<const std::byte> option{};  // SET_OPTION: the value

@@ -21,11 +21,13 @@ std::span<const std::byte> private_data(const rdma_ucm_conn_param& parameters) {
   return std::as_bytes(std::span(parameters.private_data)).first(parameters.private_data_len);
 }
 
-// The IP header of annex A11 and behind it the program's data.
+// The IP header of annex A11 and behind it the program's data; with addresses of AF_IB the data alone.
 class RequestData {
  public:
   RequestData(const Endpoints& endpoints, std::span<const std::byte> data)
-      : length_(kIpCmHeaderBytes + data.size()) {
+      : length_(header_bytes(endpoints) + data.size()) {
+    std::copy(data.begin(), data.end(), bytes_.begin() + header_bytes(endpoints));
+    if (header_bytes(endpoints) == 0) return;
     const bool ip4 = endpoints.source.family == Family::ip4;
     const wire::mad::IpCmHeader header{
         .ip_version = ip4 ? wire::mad::IpVersion::v4 : wire::mad::IpVersion::v6,
@@ -33,11 +35,14 @@ class RequestData {
         .source = endpoints.source.ip,
         .destination = endpoints.destination.ip};
     wire::mad::encode(header, bytes_);
-    std::copy(data.begin(), data.end(), bytes_.begin() + kIpCmHeaderBytes);
   }
   std::span<const std::byte> bytes() const { return std::span(bytes_).first(length_); }
 
  private:
+  static std::size_t header_bytes(const Endpoints& endpoints) {
+    return endpoints.source.family == Family::ib ? 0 : kIpCmHeaderBytes;
+  }
+
   std::array<std::byte, kIpCmHeaderBytes + RDMA_MAX_PRIVATE_DATA> bytes_{};
   std::size_t length_;
 };

@@ -35,11 +35,14 @@ rdma_ucm_ece to_ece(const wire::mad::Ece& ece) { return {ece.vendor_id, ece.opti
 
 // A request as its service's listeners look at it.
 struct Request {
+  cm::DeviceIndex device;
   wire::mad::ServiceId service;
-  QpType qp_type;  // that the passive side needs
+  QpType qp_type;                           // that the passive side needs
+  std::span<const std::byte> private_data;  // all of them
+  const cm::Path* path = nullptr;           // null: of a datagram request
+  bool has_ip_addresses = false;            // else it is one of AF_IB
   SocketAddress source{};
   SocketAddress destination{};
-  std::span<const std::byte> private_data{};  // behind the IP header
 };
 
 QpType passive_type(const wire::mad::Req& message) {
@@ -55,22 +58,27 @@ QpType passive_type(const wire::mad::Req& message) {
   return QpType::rc;
 }
 
-// False: the private data have no IP header that can be used (annex A11.4).
-bool read_ip_header(std::span<const std::byte> private_data, Request& request) {
+// False: the private data have no IP header that can be used (annex A11.4). Linux takes those without an IP
+// version for a request of AF_IB, which has no such header (cma_ib_id_from_event).
+bool read_ip_header(Request& request) {
   IpCmHeader header;
-  if (wire::mad::decode(private_data, header) != wire::mad::IpCmError::none) return false;
+  const wire::mad::IpCmError error = wire::mad::decode(request.private_data, header);
+  if (error == wire::mad::IpCmError::wrong_ip_version) return true;
+  if (error != wire::mad::IpCmError::none) return false;
+  request.has_ip_addresses = true;
   const Family family = header.ip_version == IpVersion::v4 ? Family::ip4 : Family::ip6;
   request.source = {.family = family, .port = header.source_port, .ip = header.source};
   request.destination = {
       .family = family, .port = static_cast<std::uint16_t>(request.service.value), .ip = header.destination};
-  request.private_data = private_data.subspan(wire::mad::kIpCmHeaderBytes);
   return !is_any(request.source) && !is_multicast(request.source);
 }
 
 bool listens_to(const Id& listener, const Request& request) {
   const SocketAddress& bound = listener.endpoints.source;
   if (listener.qp_type != request.qp_type) return false;
-  if (bound.family == Family::ib) return true;
+  if (bound.family == Family::ib)
+    return !listener.local || listener.local->device->index == request.device.value;
+  if (!request.has_ip_addresses) return false;
   if (is_any(bound))
     return !listener.endpoints.address_family_only || bound.family == request.destination.family;
   return same_address(bound, request.destination);
@@ -87,17 +95,40 @@ Id* choose_listener(std::span<Id* const> listeners, const Request& request) {
   return chosen;
 }
 
+// A listener's family says what the addresses of its requests are (cma_save_net_info). Those of AF_IB are in
+// the path, and a datagram's has none: then the listener's own one stands for it.
+void name_ends(const Id& listener, const Request& request, Endpoints& endpoints) {
+  endpoints.source = request.destination;
+  endpoints.destination = request.source;
+  if (listener.endpoints.source.family != Family::ib) return;
+  endpoints.destination = {.family = Family::ib};
+  endpoints.source = listener.endpoints.source;
+  if (request.path != nullptr) {
+    endpoints.source.ip = request.path->own;
+    endpoints.destination.ip = request.path->peer;
+    endpoints.source.pkey = endpoints.destination.pkey = request.path->pkey.value;
+    endpoints.source.flow_info = endpoints.destination.flow_info = request.path->flow_label;
+    endpoints.source.service_id = request.service.value;
+  }
+  endpoints.source.service_mask = ~std::uint64_t{0};
+}
+
+// What the program gets of the private data.
+std::span<const std::byte> data_for(const Id& listener, const Request& request) {
+  const bool has_header = listener.endpoints.source.family != Family::ib;
+  return request.private_data.subspan(has_header ? wire::mad::kIpCmHeaderBytes : 0);
+}
+
 // Makes the request's identifier. Null: the program has as many as it may have.
-Id* make_identifier(Identifiers& identifiers, Id& listener, const Request& request, cm::DeviceIndex device,
-                    const wire::Gid& own, const wire::Gid& peer) {
-  if (device.value >= identifiers.fabric().devices().size()) return nullptr;
+Id* make_identifier(Identifiers& identifiers, Id& listener, const Request& request, const wire::Gid& own,
+                    const wire::Gid& peer) {
+  if (request.device.value >= identifiers.fabric().devices().size()) return nullptr;
   try {
     Id& id = identifiers.create(*listener.channel, listener.space, request.qp_type);
     id.state = IdState::connect;
     id.is_request = true;
-    id.endpoints.source = request.destination;
-    id.endpoints.destination = request.source;
-    id.local = LocalAddress{identifiers.fabric().devices()[device.value].get(), own};
+    name_ends(listener, request, id.endpoints);
+    id.local = LocalAddress{identifiers.fabric().devices()[request.device.value].get(), own};
     id.peer = peer;
     id.type_of_service = listener.type_of_service;
     return &id;
@@ -114,8 +145,8 @@ struct Admission {
   cm::Decision decision = cm::Decision::refuse;
 };
 
-Admission admit(Identifiers& identifiers, std::span<const std::byte> private_data, Request& request) {
-  if (!read_ip_header(private_data, request)) return {};
+Admission admit(Identifiers& identifiers, Request& request) {
+  if (!read_ip_header(request)) return {};
   Id* const listener = choose_listener(identifiers.listeners(request.service), request);
   if (listener == nullptr) return {};
   if (listener->backlog == 0) identifiers.settle(*listener->channel);
@@ -134,18 +165,17 @@ Id* ConnectionEvents::find(cm::CommunicationId connection, IdState state) {
 
 cm::Decision ConnectionEvents::requested(const cm::RequestEvent& event) {
   const wire::mad::Req& message = event.message;
-  Request request{.service = message.service, .qp_type = passive_type(message)};
-  const Admission admission = admit(identifiers_, message.private_data, request);
+  Request request{event.device, message.service, passive_type(message), message.private_data, &event.path};
+  const Admission admission = admit(identifiers_, request);
   if (admission.listener == nullptr) return admission.decision;
-  Id* const id = make_identifier(identifiers_, *admission.listener, request, event.device, event.path.own,
-                                 event.path.peer);
+  Id* const id = make_identifier(identifiers_, *admission.listener, request, event.path.own, event.path.peer);
   if (id == nullptr) return cm::Decision::drop;
   id->path = event.path;
   identifiers_.connect(*id, event.id);
 
   rdma_ucm_event_resp answer = new_event(EventType::connect_request);
   rdma_ucm_conn_param& parameters = answer.param.conn;
-  set_private_data(request.private_data, parameters);
+  set_private_data(data_for(*admission.listener, request), parameters);
   // As this side sees them.
   parameters.responder_resources = message.initiator_depth;
   parameters.initiator_depth = message.responder_resources;
@@ -160,16 +190,15 @@ cm::Decision ConnectionEvents::requested(const cm::RequestEvent& event) {
 }
 
 cm::Decision ConnectionEvents::sidr_requested(const cm::SidrRequestEvent& event) {
-  Request request{.service = event.message.service, .qp_type = QpType::ud};
-  const Admission admission = admit(identifiers_, event.message.private_data, request);
+  Request request{event.device, event.message.service, QpType::ud, event.message.private_data};
+  const Admission admission = admit(identifiers_, request);
   if (admission.listener == nullptr) return admission.decision;
-  Id* const id = make_identifier(identifiers_, *admission.listener, request, event.device, event.from.own,
-                                 event.from.peer);
+  Id* const id = make_identifier(identifiers_, *admission.listener, request, event.from.own, event.from.peer);
   if (id == nullptr) return cm::Decision::drop;
   identifiers_.connect(*id, event.id);
 
   rdma_ucm_event_resp answer = new_event(EventType::connect_request);
-  set_private_data(request.private_data, answer.param.ud);
+  set_private_data(data_for(*admission.listener, request), answer.param.ud);
   identifiers_.post_request(*admission.listener, *id, answer);
   return cm::Decision::keep;
 }

@@ -12,6 +12,7 @@
 #include "device_model/control/fabric/quotas.hpp"
 #include "device_model/control/rdma_cm/local_addresses.hpp"
 #include "device_model/control/rdma_cm/ports.hpp"
+#include "device_model/subnet/administration/memberships.hpp"
 #include "wire/mad/identifiers.hpp"
 
 namespace urnic::control::rdma_cm {
@@ -19,12 +20,13 @@ namespace urnic::control::rdma_cm {
 class Channel;
 struct Id;
 
-// The states of Linux's rdma_cm. Routes need no time here.
+// The states of Linux's rdma_cm.
 enum class IdState : std::uint8_t {
   idle,
   address_bound,
   address_query,
   address_resolved,
+  route_query,
   route_resolved,
   connect,  // from CONNECT, or a request, to the end of the connection
   disconnect,
@@ -40,6 +42,7 @@ struct Multicast {
   Id* id = nullptr;
   std::uint32_t events_reported = 0;
   std::uint32_t events_queued = 0;
+  subnet::administration::Membership membership;  // on InfiniBand
   Charge charge;
 };
 
@@ -57,9 +60,10 @@ struct Id {
   Endpoints endpoints;
   TakenPort port;
   std::optional<LocalAddress> local;
-  cm::Time resolve_until{};      // in address_query
-  wire::Gid peer;                // with `local`, once the destination is known
-  std::optional<cm::Path> path;  // once the route is known
+  cm::Time resolve_until{};             // in address_query
+  wire::Gid peer;                       // with `local`, once the destination is known
+  subnet::administration::Query query;  // in route_query
+  std::optional<cm::Path> path;         // once the route is known
 
   wire::Qpn qpn;  // of the program's queue pair, which CONNECT or ACCEPT names
   std::optional<cm::CommunicationId> connection;  // also of a SIDR request, while it has no answer

@@ -1,9 +1,9 @@
 // SET_OPTION.
+#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "device_model/control/rdma_cm/commands.hpp"
-#include "device_model/control/rdma_cm/path_to_peer.hpp"
 
 namespace urnic::control::rdma_cm {
 namespace {
@@ -60,8 +60,7 @@ int set_option_of_id(const Session& session, std::uint32_t name, Id& id) {
   }
 }
 
-// Of a path that the program brings, only what the device's own path does not say: the resolved addresses
-// stay.
+// On Ethernet the device's own path is used: all that the program's could say is known.
 int set_path(Session& session, Id& id) {
   constexpr std::uint32_t kUsable = IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL;
   ib_path_rec_data record{};
@@ -73,10 +72,10 @@ int set_path(Session& session, Id& id) {
     records = records.subspan(sizeof record);
   } while (record.flags != kUsable);
   if (!id.local || id.state != IdState::address_resolved) return EINVAL;
-  id.path = make_path(session.identifiers.fabric(), id);
-  id.state = IdState::route_resolved;
-  session.identifiers.post(id, EventType::route_resolved);
-  return 0;
+  std::array<std::byte, wire::mad::kPathRecordBytes> bytes{};
+  static_assert(sizeof record.path_rec == sizeof bytes);
+  std::memcpy(bytes.data(), record.path_rec, sizeof bytes);
+  return session.routes.take(id, wire::mad::decode_path(bytes));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/port_record.hpp"
+#include "device_model/control/rdma_cm/infiniband_addresses.hpp"
 #include "device_model/subnet/network.hpp"
 
 namespace urnic::control::rdma_cm {
@@ -28,7 +29,10 @@ std::uint32_t path_mtu(const Fabric& fabric, const Id& id) {
 
 const subnet::Node* adapter_with(const Fabric& fabric, const wire::Gid& gid) {
   for (const subnet::Node& node : fabric.subnet().nodes())
-    if (!node.is_switch() && first_gid_of(node) == gid) return &node;
+    if (!node.is_switch()) {
+      const auto gids = gids_of(node);
+      if (std::find(gids.begin(), gids.end(), gid) != gids.end()) return &node;
+    }
   return nullptr;
 }
 
@@ -66,6 +70,7 @@ std::optional<cm::Path> make_path(const Fabric& fabric, const Id& id) {
   path.own = id.local->gid;
   path.peer = id.peer;
   path.traffic_class = id.type_of_service;
+  path.pkey = partition_of(id);
   path.packet_lifetime = kPacketLifetime;
   // An ACK timeout is twice a packet's lifetime.
   if (id.ack_timeout && *id.ack_timeout > 0)

@@ -6,6 +6,7 @@
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/rdma_cm/address_vector.hpp"
 #include "device_model/control/rdma_cm/commands.hpp"
+#include "device_model/control/rdma_cm/infiniband_addresses.hpp"
 
 namespace urnic::control::rdma_cm {
 namespace {
@@ -75,6 +76,11 @@ int init_qp_attributes(Session& session, const rdma_ucm_init_qp_attr& command, i
   if (const int error = find_id_to_read(session, command.id, id)) return error;
   if (!id->local || id->state == IdState::listen) return EINVAL;
   answer.qp_state = command.qp_state;
+  if (command.qp_state == IBV_QPS_INIT || !id->connection || is_datagram(*id)) {
+    const auto index = pkey_index(session.identifiers.fabric(), *id->local->device, partition_of(*id));
+    if (!index) return ENOENT;
+    answer.pkey_index = *index;
+  }
   if (!id->connection || is_datagram(*id)) {
     init_without_connection(*id, answer);
     return 0;

@@ -7,13 +7,13 @@
 
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/rdma_cm/commands.hpp"
+#include "device_model/control/rdma_cm/infiniband_addresses.hpp"
 
 namespace urnic::control::rdma_cm {
 namespace {
 
 // No index: libibverbs would compare it with the kernel's number of the device.
 constexpr std::uint32_t kNoDeviceIndex = 0xFFFFFFFF;
-constexpr std::uint16_t kDefaultPkey = 0xFFFF;
 // Selector of a path record: exactly this value (IBTA 15.2.5.16).
 constexpr std::uint8_t kExactly = 2;
 
@@ -37,6 +37,7 @@ void describe_device(const Id& id, rdma_ucm_query_addr_resp& answer) {
   answer.node_guid = node_guid(*id.local->device);
   answer.port_num = limits::kPorts;
   answer.ibdev_index = kNoDeviceIndex;
+  if (id.local->device->adapter) answer.pkey = htons(partition_of(id).value);
 }
 
 void query_address(const Id& id, rdma_ucm_query_addr_resp& answer) {
@@ -50,7 +51,11 @@ void query_address(const Id& id, rdma_ucm_query_addr_resp& answer) {
 
 SocketAddress as_ib_address(const Id& id, const SocketAddress& address, const wire::Gid& gid) {
   if (address.family == Family::ib) return address;
-  return {.family = Family::ib, .ip = gid, .service_id = service_of(id, address).value};
+  const bool has_partition = id.local && id.local->device->adapter;
+  return {.family = Family::ib,
+          .ip = gid,
+          .pkey = has_partition ? partition_of(id).value : std::uint16_t{0},
+          .service_id = service_of(id, address).value};
 }
 
 void query_gids(const Id& id, rdma_ucm_query_addr_resp& answer) {
@@ -65,6 +70,8 @@ ib_user_path_rec user_record(const cm::Path& path) {
   ib_user_path_rec record{};
   copy_gid(path.peer, record.dgid);
   copy_gid(path.own, record.sgid);
+  record.dlid = htons(path.peer_lid.value);
+  record.slid = htons(path.own_lid.value);
   record.flow_label = htonl(path.flow_label);
   record.reversible = 1;
   record.mtu = static_cast<std::uint32_t>(path.mtu);
@@ -104,6 +111,8 @@ ib_path_rec_data wire_record(const cm::Path& path) {
   WireRecord record{};
   record.peer = path.peer.bytes;
   record.own = path.own.bytes;
+  record.peer_lid = htons(path.peer_lid.value);
+  record.own_lid = htons(path.own_lid.value);
   record.flow_label_and_hop_limit = htonl(path.flow_label << 8 | path.hop_limit);
   record.traffic_class = path.traffic_class;
   record.reversible = 0x80;
@@ -131,7 +140,7 @@ ib_user_path_rec addresses_only(const Id& id) {
   ib_user_path_rec record{};
   copy_gid(id.peer, record.dgid);
   copy_gid(id.local->gid, record.sgid);
-  record.pkey = htons(kDefaultPkey);
+  record.pkey = htons(partition_of(id).value);
   return record;
 }
 

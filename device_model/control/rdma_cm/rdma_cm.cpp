@@ -21,11 +21,20 @@ struct RdmaCm::Entry {
   WorkInPortions::Work closing;
 };
 
-RdmaCm::RdmaCm(Fabric& fabric, cm::Host& host, Clock now, const cm::Settings& settings, WorkInPortions& work)
-    : work_(work), events_(fabric, host, std::move(now), settings), resolutions_(events_.identifiers()) {}
+RdmaCm::RdmaCm(Fabric& fabric, const Hosts& hosts, Clock now, const cm::Settings& settings,
+               WorkInPortions& work)
+    : work_(work),
+      administration_(hosts.administration, now, settings.seed, hosts.has_administration),
+      events_(fabric, hosts.connections, std::move(now), settings),
+      resolutions_(events_.identifiers()),
+      routes_(events_.identifiers(), administration_) {}
 
 RdmaCm::~RdmaCm() {
   for (Entry& entry : channels_) entry.closing.reset();
+}
+
+Session RdmaCm::session_of(Channel& channel) {
+  return {events_.identifiers(), resolutions_, routes_, administration_, channel};
 }
 
 Channel& RdmaCm::open(Opener opener, std::function<bool()> send_token) {
@@ -55,7 +64,7 @@ bool RdmaCm::close_portion(Entry& entry) {
 void RdmaCm::carry_events(Channel& channel, std::function<bool(const Answer&, std::uint32_t)> send,
                           std::function<std::size_t()> unread) {
   channel.carry_events({[this, &channel, send = std::move(send)](const Event& event, std::uint32_t number) {
-                          Session session{events_.identifiers(), resolutions_, channel};
+                          Session session = session_of(channel);
                           Answer answer;
                           answer.length = sizeof event.answer;
                           std::memcpy(answer.storage.data(), &event.answer, answer.length);
@@ -78,7 +87,10 @@ void RdmaCm::send_tokens() {
 
 void RdmaCm::execute(Channel& channel, std::span<const std::byte> command, std::span<const std::byte> option,
                      Channel* old_channel, Answer& answer, std::uint32_t token) {
-  Session session{events_.identifiers(), resolutions_, channel, old_channel, option, token};
+  Session session = session_of(channel);
+  session.old_channel = old_channel;
+  session.option = option;
+  session.token = token;
   dispatch(session, command, answer);
   if (answer.error == 0 && is_get_event(command)) {
     rdma_ucm_event_resp event{};

@@ -13,14 +13,26 @@
 #include "device_model/control/rdma_cm/connection_events.hpp"
 #include "device_model/control/rdma_cm/dispatch.hpp"
 #include "device_model/control/rdma_cm/resolutions.hpp"
+#include "device_model/control/rdma_cm/routes.hpp"
+#include "device_model/control/rdma_cm/subnet_administration.hpp"
 
 namespace urnic::control::rdma_cm {
+
+struct Session;
 
 // Control thread only.
 class RdmaCm {
  public:
-  // Fabric, host and work outlive it.
-  RdmaCm(Fabric& fabric, cm::Host& host, Clock now, const cm::Settings& settings, WorkInPortions& work);
+  // What the connection manager and subnet administration ask of their surroundings.
+  struct Hosts {
+    cm::Host& connections;
+    subnet::administration::Host& administration;
+    // Whether the fabric's manager answers requests of subnet administration.
+    std::function<bool()> has_administration;
+  };
+
+  // Fabric, hosts and work outlive it.
+  RdmaCm(Fabric& fabric, const Hosts& hosts, Clock now, const cm::Settings& settings, WorkInPortions& work);
   ~RdmaCm();
   RdmaCm(const RdmaCm&) = delete;
   RdmaCm& operator=(const RdmaCm&) = delete;
@@ -45,6 +57,8 @@ class RdmaCm {
 
   // MADs go to it, and the time.
   cm::ConnectionManager& connections() { return events_.connections(); }
+  // Answers of subnet managers go to it, and the time.
+  subnet::administration::Client& administration() { return administration_.client; }
   const Identifiers& identifiers() { return events_.identifiers(); }
   // For addresses that have not been found yet: `look_again` is to be called now and then.
   Resolutions& resolutions() { return resolutions_; }
@@ -53,12 +67,15 @@ class RdmaCm {
 
  private:
   struct Entry;
+  Session session_of(Channel& channel);
   bool close_portion(Entry& entry);
 
   WorkInPortions& work_;
   // In this order: an identifier goes before what it stands on.
+  SubnetAdministration administration_;
   ConnectionEvents events_;
   Resolutions resolutions_;
+  Routes routes_;
   std::list<Entry> channels_;
   std::vector<Channel*> with_tokens_;  // that are to be sent
 };

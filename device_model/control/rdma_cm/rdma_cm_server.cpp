@@ -36,7 +36,7 @@ bool is_none(const abi::SocketName& name) { return to_name(name) == Name{}; }
 }  // namespace
 
 RdmaCmServer::RdmaCmServer(EventLoop& loop, Fabric& fabric, Gsi& gsi, DescriptorDisposal& disposal,
-                           const std::filesystem::path& node)
+                           std::function<bool()> has_administration, const std::filesystem::path& node)
     : loop_(loop),
       fabric_(fabric),
       gsi_(gsi),
@@ -46,7 +46,13 @@ RdmaCmServer::RdmaCmServer(EventLoop& loop, Fabric& fabric, Gsi& gsi, Descriptor
               rdma_cm_.connections().expire(steady_now());
               rdma_cm_.send_tokens();
             }),
-      rdma_cm_(fabric, host_, steady_now, {.seed = random_seed()}, loop.work()),
+      administration_host_(loop, fabric, gsi,
+                           [this] {
+                             rdma_cm_.administration().expire(steady_now());
+                             rdma_cm_.send_tokens();
+                           }),
+      rdma_cm_(fabric, {host_, administration_host_, std::move(has_administration)}, steady_now,
+               {.seed = random_seed()}, loop.work()),
       address_timer_(loop, [this] { look_for_addresses(); }),
       node_(loop, disposal, node, SOCK_SEQPACKET,
             [this](memory::Descriptor socket) { accept(std::move(socket)); }) {
@@ -54,6 +60,12 @@ RdmaCmServer::RdmaCmServer(EventLoop& loop, Fabric& fabric, Gsi& gsi, Descriptor
     rdma_cm_.connections().receive(device, from, mad, steady_now());
     rdma_cm_.send_tokens();
   });
+  administration_host_.on_answer(
+      [this](subnet::NodeIndex adapter, wire::Lid source, const wire::mad::Mad& mad) {
+        if (!rdma_cm_.administration().receive(adapter, source, mad)) return false;
+        rdma_cm_.send_tokens();
+        return true;
+      });
 }
 
 RdmaCmServer::~RdmaCmServer() { host_.stop(); }

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "device_model/control/loop/listening_socket.hpp"
+#include "device_model/control/rdma_cm/administration_host.hpp"
 #include "device_model/control/rdma_cm/connection.hpp"
 #include "device_model/control/rdma_cm/gsi_host.hpp"
 #include "device_model/control/rdma_cm/rdma_cm.hpp"
@@ -17,9 +18,10 @@ namespace urnic::control::rdma_cm {
 
 class RdmaCmServer {
  public:
-  // Listens at `node`. The others outlive it. Throws std::system_error.
+  // Listens at `node`. The others outlive it. `has_administration`: whether the manager of the InfiniBand
+  // fabric answers requests of subnet administration. Throws std::system_error.
   RdmaCmServer(EventLoop& loop, Fabric& fabric, Gsi& gsi, DescriptorDisposal& disposal,
-               const std::filesystem::path& node);
+               std::function<bool()> has_administration, const std::filesystem::path& node);
   // Closes all connections; all identifiers of all programs go.
   ~RdmaCmServer();
   RdmaCmServer(const RdmaCmServer&) = delete;
@@ -52,6 +54,7 @@ class RdmaCmServer {
   Gsi& gsi_;
   DescriptorDisposal& disposal_;
   GsiHost host_;
+  AdministrationHost administration_host_;
   RdmaCm rdma_cm_;
   Timer address_timer_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;

@@ -62,12 +62,14 @@ SocketAddress read_ip6(std::span<const std::byte> bytes) {
 SocketAddress read_ib(std::span<const std::byte> bytes) {
   const auto native = read_as<SockaddrIb>(bytes);
   const std::uint64_t service_id = swapped(native.service_id);
+  const std::uint64_t service_mask = swapped(native.service_mask);
   return {.family = Family::ib,
-          .port = static_cast<std::uint16_t>(service_id),
+          .port = static_cast<std::uint16_t>(service_id & service_mask),
           .ip = {native.gid},
           .flow_info = ntohl(native.flow_info),
+          .pkey = ntohs(native.pkey),
           .service_id = service_id,
-          .service_mask = swapped(native.service_mask)};
+          .service_mask = service_mask};
 }
 
 template <class Native>
@@ -96,6 +98,7 @@ void write_ip6(const SocketAddress& address, std::span<std::byte> bytes) {
 void write_ib(const SocketAddress& address, std::span<std::byte> bytes) {
   SockaddrIb native{};
   native.family = static_cast<std::uint16_t>(Family::ib);
+  native.pkey = htons(address.pkey);
   native.flow_info = htonl(address.flow_info);
   native.gid = address.ip.bytes;
   native.service_id = swapped(address.service_id);
@@ -158,8 +161,8 @@ SocketAddress any_address(Family family) {
 SocketAddress with_port(SocketAddress address, std::uint16_t port) {
   address.port = port;
   if (address.family == Family::ib) {
-    address.service_id = (address.service_id & ~std::uint64_t{0xFFFF}) | port;
-    address.service_mask |= 0xFFFF;
+    address.service_id = (address.service_id & address.service_mask & ~std::uint64_t{0xFFFF}) | port;
+    address.service_mask = ~std::uint64_t{0};
   }
   return address;
 }

@@ -26,7 +26,9 @@ struct SocketAddress {
   std::uint32_t flow_info = 0;
   std::uint32_t scope = 0;
 
-  // AF_IB only.
+  // AF_IB only. The bits of `service_id` that `service_mask` does not have are for rdma_cm to choose; `port`
+  // is the low 16 of those that it has.
+  std::uint16_t pkey = 0;
   std::uint64_t service_id = 0;
   std::uint64_t service_mask = 0;
 
@@ -48,6 +50,7 @@ SocketAddress read_address(std::span<const std::byte> bytes);
 void write_address(const SocketAddress& address, std::span<std::byte> bytes);
 
 SocketAddress any_address(Family family);
+// With this port; of AF_IB all of the service id is fixed then, as by Linux's cma_bind_port.
 SocketAddress with_port(SocketAddress address, std::uint16_t port);
 
 // 0.0.0.0, :: or a GID of zeros.

@@ -89,6 +89,10 @@ void SubnetManager::sweep() {
   fabric_.subnet_changed();
 }
 
+bool SubnetManager::has_administration() const {
+  return choice_ != ManagerChoice::built_in || subnet::has_managing_program(fabric_.subnet());
+}
+
 bool SubnetManager::fabric_has_changed() const {
   const subnet::Nodes& nodes = fabric_.subnet().nodes();
   if (nodes.size() != swept_.size()) return true;

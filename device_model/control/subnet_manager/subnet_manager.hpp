@@ -41,6 +41,8 @@ class SubnetManager {
   const std::string& problem() const { return problem_; }  // ended: why
   // All adapters whose links are up have been active at the same time since the start.
   bool has_brought_up() const { return has_brought_up_; }
+  // Whether somebody may answer requests of subnet administration (IBTA 15): the built-in manager does not.
+  bool has_administration() const;
 
  private:
   void take_reports();

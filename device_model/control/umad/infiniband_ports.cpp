@@ -37,8 +37,9 @@ wire::mad::Mad unsupported(const subnet::Datagram& datagram, wire::mad::MadHeade
 
 }  // namespace
 
-InfinibandPorts::InfinibandPorts(EventLoop& loop, Fabric& fabric, Taker taker)
+InfinibandPorts::InfinibandPorts(EventLoop& loop, Fabric& fabric, Gsi& gsi, Taker taker)
     : fabric_(fabric),
+      gsi_(gsi),
       taker_(std::move(taker)),
       device_of_node_(fabric.subnet().nodes().size()),
       repeat_(loop, [this] { repeat_traps(); }) {
@@ -47,7 +48,7 @@ InfinibandPorts::InfinibandPorts(EventLoop& loop, Fabric& fabric, Taker taker)
   for (subnet::NodeIndex node = 0; node < device_of_node_.size(); ++node)
     performance_.emplace_back(device_of_node_[node] != nullptr
                                   ? counters_of_device(fabric_, *device_of_node_[node])
-                                  : counters_of_switch(fabric_, node));
+                                  : counters_of_node(fabric_, node));
   fabric_.subnet().on_arrival(
       [this](subnet::NodeIndex node, const subnet::Datagram& datagram) { arrive(node, datagram); });
 }
@@ -86,6 +87,7 @@ void InfinibandPorts::arrive_at_device(ServedDevice& device, const subnet::Datag
   from.peer_qpn = wire::Qpn{datagram.source_qpn};
   from.lid = datagram.source.value;
   from.service_level = datagram.service_level;
+  if (datagram.destination_qpn == kGeneralServices && gsi_.offer(device, from, datagram.mad)) return;
   if (taker_(device, from, datagram.mad)) return;
   const bool wants_answer = header.method == Method::get || header.method == Method::set;
   ++(wants_answer ? device.gsi.unsupported : device.gsi.unclaimed);

@@ -19,8 +19,8 @@ class InfinibandPorts {
   // Whether a program took the datagram.
   using Taker = std::function<bool(ServedDevice& device, const GsiAddress& from, MadBytes mad)>;
 
-  // `loop` and `fabric` outlive it.
-  InfinibandPorts(EventLoop& loop, Fabric& fabric, Taker taker);
+  // All outlive it. What `gsi` has a handler for does not reach the taker.
+  InfinibandPorts(EventLoop& loop, Fabric& fabric, Gsi& gsi, Taker taker);
   ~InfinibandPorts();
   InfinibandPorts(const InfinibandPorts&) = delete;
   InfinibandPorts& operator=(const InfinibandPorts&) = delete;
@@ -44,6 +44,7 @@ class InfinibandPorts {
   void repeat_traps();
 
   Fabric& fabric_;
+  Gsi& gsi_;
   Taker taker_;
   std::vector<PerformanceAgent> performance_;  // by node
   std::vector<ServedDevice*> device_of_node_;  // null: a switch

@@ -5,7 +5,7 @@
 namespace urnic::control {
 
 UmadServer::UmadServer(EventLoop& loop, Fabric& fabric, Gsi& gsi, DescriptorDisposal& disposal)
-    : ports_(loop, fabric,
+    : ports_(loop, fabric, gsi,
              [this](ServedDevice& device, const GsiAddress& from, MadBytes mad) {
                return take(device, from, mad);
              }),

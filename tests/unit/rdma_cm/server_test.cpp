@@ -33,7 +33,8 @@ struct Served {
   Fabric fabric{default_configuration()};
   Gsi gsi{loop, fabric};
   std::filesystem::path node = directory.path() / "rdma_cm";
-  std::unique_ptr<RdmaCmServer> server = std::make_unique<RdmaCmServer>(loop, fabric, gsi, disposal, node);
+  std::unique_ptr<RdmaCmServer> server = std::make_unique<RdmaCmServer>(
+      loop, fabric, gsi, disposal, [] { return false; }, node);
   std::thread thread{[this] { loop.run(); }};
 
   ~Served() {

@@ -1,0 +1,48 @@
+#include "device_model/control/rdma_cm/administration_host.hpp"
+
+#include <algorithm>
+
+#include "device_model/control/rdma_cm/gsi_host.hpp"
+#include "device_model/subnet/network.hpp"
+
+namespace urnic::control::rdma_cm {
+namespace {
+
+constexpr auto kClass = static_cast<std::uint8_t>(wire::mad::ManagementClass::subnet_administration);
+
+}  // namespace
+
+AdministrationHost::AdministrationHost(EventLoop& loop, Fabric& fabric, Gsi& gsi, std::function<void()> due)
+    : fabric_(fabric), gsi_(gsi), timer_(loop, std::move(due)) {}
+
+AdministrationHost::~AdministrationHost() {
+  gsi_.on_class(kClass, wire::mad::kAdministrationClassVersion, {});
+}
+
+void AdministrationHost::on_answer(Handler handler) {
+  gsi_.on_class(kClass, wire::mad::kAdministrationClassVersion,
+                [handler = std::move(handler)](ServedDevice& device, const GsiAddress& from, MadBytes bytes) {
+                  if (!device.adapter) return false;
+                  wire::mad::Mad mad;
+                  std::copy(bytes.begin(), bytes.end(), mad.begin());
+                  return handler(*device.adapter, {from.lid}, mad);
+                });
+}
+
+std::optional<wire::Lid> AdministrationHost::send(subnet::NodeIndex adapter, const wire::mad::Mad& mad) {
+  const auto& devices = fabric_.devices();
+  const auto device = std::find_if(devices.begin(), devices.end(),
+                                   [&](const auto& each) { return each->adapter == adapter; });
+  const wire::mad::PortInfo& port = fabric_.subnet().port(adapter);
+  GsiAddress to;
+  to.lid = port.manager_lid.value;
+  to.service_level = port.manager_sl;
+  if (device == devices.end() || gsi_.send(**device, to, mad) == GsiSent::bad_address) return {};
+  return port.manager_lid;
+}
+
+void AdministrationHost::wake_at(transport::Time deadline) {
+  timer_.set(std::max(deadline - steady_now(), transport::Nanoseconds::zero()));
+}
+
+}  // namespace urnic::control::rdma_cm

@@ -1,0 +1,91 @@
+#include "device_model/subnet/administration/client.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace urnic::subnet::administration {
+
+using wire::mad::MadHeader;
+using wire::mad::MadStatus;
+
+Patience patience_for(std::chrono::milliseconds limit) {
+  constexpr unsigned kRepeats = 10;
+  const std::chrono::milliseconds share = limit / kRepeats;
+  if (share.count() > 0) return {share, kRepeats};
+  return {std::chrono::milliseconds(1), static_cast<unsigned>(std::max<std::int64_t>(limit.count(), 0))};
+}
+
+Query::~Query() {
+  if (client_ == nullptr) return;
+  client_->requests_.erase(number_);
+}
+
+// 0 is nobody's.
+std::uint32_t Client::next_number() {
+  do {
+    ++last_number_;
+  } while (last_number_ == 0 || requests_.contains(last_number_));
+  return last_number_;
+}
+
+std::optional<Query> Client::start(std::uint32_t number, NodeIndex adapter, const Mad& mad, Patience patience,
+                                   Time now, Done done) {
+  const auto asked = host_.send(adapter, mad);
+  if (!asked) return {};
+  requests_.emplace(number, Request{adapter, *asked, mad, patience, now + patience.wait, std::move(done)});
+  set_timer();
+  return Query(*this, number);
+}
+
+// As Linux's ib_find_send_mad: the answer has the request's transaction and class, and comes from the port
+// that was asked.
+bool Client::receive(NodeIndex adapter, Lid source, const Mad& mad) {
+  MadHeader header;
+  if (decode(mad, header) != wire::mad::MadError::none || !is_response(header.method)) return false;
+  if (header.management_class != wire::mad::ManagementClass::subnet_administration) return false;
+  if (header.transaction.value >> 32 != 0) return false;
+  const auto number = static_cast<std::uint32_t>(header.transaction.value);
+  const auto found = requests_.find(number);
+  if (found == requests_.end() || found->second.adapter != adapter || found->second.asked != source)
+    return false;
+  end(number, header.status == MadStatus::ok ? Outcome::answered : Outcome::refused, mad);
+  return true;
+}
+
+void Client::end(std::uint32_t number, Outcome outcome, const Mad& answer) {
+  const auto ended = requests_.extract(number);
+  set_timer();
+  ended.mapped().done(outcome, answer);
+}
+
+void Client::expire(Time now) {
+  std::vector<std::uint32_t> due;
+  for (const auto& [number, request] : requests_)
+    if (request.due <= now) due.push_back(number);
+  for (const std::uint32_t number : due) expire_one(number, now);
+  set_timer();
+}
+
+// Who was told of another one's end may have ended it.
+void Client::expire_one(std::uint32_t number, Time now) {
+  const auto found = requests_.find(number);
+  if (found == requests_.end()) return;
+  Request& request = found->second;
+  if (request.patience.repeats == 0) return end(number, Outcome::unanswered, Mad{});
+  --request.patience.repeats;
+  request.due = now + request.patience.wait;
+  // Another manager may have come meanwhile. Without one the datagram is as if it were lost.
+  if (const auto asked = host_.send(request.adapter, request.mad)) request.asked = *asked;
+}
+
+std::optional<Time> Client::next_deadline() const {
+  std::optional<Time> next;
+  for (const auto& [number, request] : requests_) next = std::min(next.value_or(request.due), request.due);
+  return next;
+}
+
+void Client::set_timer() {
+  if (const auto next = next_deadline()) host_.wake_at(*next);
+}
+
+}  // namespace urnic::subnet::administration

@@ -1,0 +1,136 @@
+#include "device_model/subnet/administration/memberships.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+namespace urnic::subnet::administration {
+namespace {
+
+using wire::mad::Method;
+
+// Linux's for joining and leaving (multicast.c).
+constexpr std::chrono::milliseconds kPatience{3000};
+
+// What Linux's rdma_cm gives: the manager chooses the rest of a group that is made (cma_join_ib_multicast).
+constexpr wire::mad::ComponentMask kJoinComponents =
+    wire::mad::member_component::kGroup | wire::mad::member_component::kPort |
+    wire::mad::member_component::kQkey | wire::mad::member_component::kTrafficClass |
+    wire::mad::member_component::kPkey | wire::mad::member_component::kServiceLevel |
+    wire::mad::member_component::kFlowLabel | wire::mad::member_component::kJoinState;
+constexpr wire::mad::ComponentMask kLeaveComponents = wire::mad::member_component::kGroup |
+                                                      wire::mad::member_component::kPort |
+                                                      wire::mad::member_component::kJoinState;
+
+bool agree(const MulticastMemberRecord& one, const MulticastMemberRecord& other) {
+  return one.qkey == other.qkey && one.pkey == other.pkey;
+}
+
+}  // namespace
+
+Membership::~Membership() {
+  if (memberships_ != nullptr) memberships_->leave(number_);
+}
+
+Membership Memberships::join(NodeIndex adapter, const MulticastMemberRecord& wanted, Joined joined) {
+  const std::uint64_t number = ++last_number_;
+  const Key key{adapter, wanted.group, wanted.group == wire::Gid{} ? number : 0};
+  Group& group = groups_[key];
+  keys_.emplace(number, key);
+  const bool is_first = group.members.empty();
+  group.members.push_back({number, wanted, std::move(joined)});
+  if (is_first || agree(group.members.front().wanted, wanted)) {
+    proceed(key);
+  } else {
+    const Joined refused = std::move(group.members.back().joined);
+    group.members.pop_back();
+    keys_.erase(number);
+    refused(Outcome::refused, wanted);
+  }
+  return Membership(*this, number);
+}
+
+void Memberships::leave(std::uint64_t number) {
+  const auto key = keys_.extract(number);
+  if (!key) return;
+  groups_.at(key.mapped()).members.remove_if([&](const Member& member) { return member.number == number; });
+  proceed(key.mapped());
+}
+
+// One request is under way at a time, so that the manager's last word is about the last request.
+void Memberships::proceed(const Key& key) {
+  const auto place = groups_.find(key);
+  if (place == groups_.end() || place->second.is_asking) return;
+  Group& group = place->second;
+  std::uint8_t needed = 0;
+  for (const Member& member : group.members) needed |= member.wanted.join_state;
+  const auto missing = static_cast<std::uint8_t>(needed & ~group.state);
+  const auto surplus = static_cast<std::uint8_t>(group.state & ~needed);
+  if (missing != 0) return ask(place, Method::set, missing);
+  if (surplus != 0) return ask(place, Method::delete_record, surplus);
+  if (group.members.empty()) {
+    groups_.erase(place);
+  } else {
+    tell_joined(key);
+  }
+}
+
+void Memberships::ask(Place place, Method method, std::uint8_t state) {
+  Group& group = place->second;
+  const Key key = place->first;
+  MulticastMemberRecord record = group.members.empty() ? group.record : group.members.front().wanted;
+  if (group.state != 0) record.group = group.record.group;
+  record.join_state = state;
+  group.is_asking = true;
+  auto query = client_.ask(
+      std::get<0>(key), method, method == Method::set ? kJoinComponents : kLeaveComponents, record,
+      patience_for(kPatience), now_(), [this, key, method, state](Outcome outcome, const Mad& mad) {
+        answered(key, method, state, outcome, mad);
+      });
+  if (query) {
+    group.query = std::move(*query);
+  } else {
+    answered(key, method, state, Outcome::no_manager, Mad{});
+  }
+}
+
+// A port that nobody could tell has left, too: there is no more to do about it.
+void Memberships::answered(const Key& key, Method method, std::uint8_t state, Outcome outcome,
+                           const Mad& mad) {
+  Group& group = groups_.at(key);
+  group.is_asking = false;
+  if (method == Method::delete_record) {
+    group.state = static_cast<std::uint8_t>(group.state & ~state);
+    return proceed(key);
+  }
+  if (outcome != Outcome::answered) return tell_failed(key, outcome);
+  group.record = wire::mad::decode_record<MulticastMemberRecord>(mad);
+  group.state = static_cast<std::uint8_t>(group.state | state);
+  proceed(key);
+}
+
+// Who is told may change everything here.
+void Memberships::tell_joined(const Key& key) {
+  std::vector<Joined> told;
+  Group& group = groups_.at(key);
+  for (Member& member : group.members)
+    if (member.joined) told.push_back(std::exchange(member.joined, {}));
+  const MulticastMemberRecord record = group.record;
+  for (const Joined& joined : told) joined(Outcome::answered, record);
+}
+
+void Memberships::tell_failed(const Key& key, Outcome outcome) {
+  std::list<Member> failed;
+  Group& group = groups_.at(key);
+  for (auto next = group.members.begin(); next != group.members.end();) {
+    const auto member = next++;
+    if ((member->wanted.join_state & ~group.state) == 0) continue;
+    keys_.erase(member->number);
+    failed.splice(failed.end(), group.members, member);
+  }
+  proceed(key);
+  for (const Member& member : failed)
+    if (member.joined) member.joined(outcome, member.wanted);
+}
+
+}  // namespace urnic::subnet::administration

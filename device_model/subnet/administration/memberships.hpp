@@ -1,0 +1,97 @@
+// Which multicast groups an adapter's port has joined (IBTA 15.2.5.17). The subnet manager knows a port once
+// in each group, whoever joins there; so all members of one port share a membership, as by Linux's
+// multicast.c.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "device_model/subnet/administration/client.hpp"
+
+namespace urnic::subnet::administration {
+
+using wire::mad::MulticastMemberRecord;
+
+class Memberships;
+
+// A member of a group; its end leaves the group.
+class Membership {
+ public:
+  Membership() = default;
+  Membership(Membership&& other) noexcept
+      : memberships_(std::exchange(other.memberships_, nullptr)), number_(other.number_) {}
+  Membership& operator=(Membership&& other) noexcept {
+    std::swap(memberships_, other.memberships_);
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Membership();
+
+ private:
+  friend class Memberships;
+  Membership(Memberships& memberships, std::uint64_t number) : memberships_(&memberships), number_(number) {}
+
+  Memberships* memberships_ = nullptr;  // which outlives it
+  std::uint64_t number_ = 0;
+};
+
+class Memberships {
+ public:
+  using Clock = std::function<Time()>;
+  // The group as the manager knows it, if it has answered.
+  using Joined = std::function<void(Outcome, const MulticastMemberRecord& group)>;
+
+  // `client` outlives it.
+  Memberships(Client& client, Clock now) : client_(client), now_(std::move(now)) {}
+  Memberships(const Memberships&) = delete;
+  Memberships& operator=(const Memberships&) = delete;
+
+  // Joins the adapter's port to `wanted.group`, with its port, Q_Key, P_Key and join state, and makes the
+  // group if nobody has. A group of zeros is a new one, which the manager names. Calls `joined` once, perhaps
+  // before it returns; not if the membership has ended before. Who joins with another Q_Key or P_Key than the
+  // group has is refused. `joined` may join, and end memberships.
+  [[nodiscard]] Membership join(NodeIndex adapter, const MulticastMemberRecord& wanted, Joined joined);
+
+  // Groups in which a port is, or is about to be or not to be.
+  std::size_t groups() const { return groups_.size(); }
+
+ private:
+  friend class Membership;
+  struct Member {
+    std::uint64_t number = 0;
+    MulticastMemberRecord wanted;
+    Joined joined;  // empty: it was told
+  };
+  // Adapter, group; the number of the first member where the manager is to name the group, else 0.
+  using Key = std::tuple<NodeIndex, wire::Gid, std::uint64_t>;
+  struct Group {
+    std::list<Member> members;
+    std::uint8_t state = 0;        // as what the manager knows the port: bits of a join state
+    MulticastMemberRecord record;  // as it has answered
+    Query query;
+    bool is_asking = false;
+  };
+  using Place = std::map<Key, Group>::iterator;
+
+  void leave(std::uint64_t number);
+  void proceed(const Key& key);
+  void ask(Place place, wire::mad::Method method, std::uint8_t state);
+  void answered(const Key& key, wire::mad::Method method, std::uint8_t state, Outcome outcome,
+                const Mad& mad);
+  // Tells all who wait for nothing more, or all who wait for `failed`.
+  void tell_joined(const Key& key);
+  void tell_failed(const Key& key, Outcome outcome);
+
+  Client& client_;
+  Clock now_;
+  std::uint64_t last_number_ = 0;
+  std::map<Key, Group> groups_;
+  std::map<std::uint64_t, Key> keys_;  // by member
+};
+
+}  // namespace urnic::subnet::administration
