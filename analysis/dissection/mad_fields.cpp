@@ -129,6 +129,8 @@ std::string method_meaning(std::uint64_t value) {
       return "Report";
     case mad::Method::trap_repress:
       return "TrapRepress";
+    case mad::Method::delete_record:
+      return "Delete";
     case mad::Method::get_response:
       return "GetResp";
     case mad::Method::report_response:
