@@ -8,7 +8,8 @@
 namespace urnic::control::rdma_cm {
 namespace {
 
-constexpr auto kClass = static_cast<std::uint8_t>(wire::mad::ManagementClass::subnet_administration);
+constexpr auto kAdministrationClass =
+    static_cast<std::uint8_t>(wire::mad::ManagementClass::subnet_administration);
 
 }  // namespace
 
@@ -16,11 +17,11 @@ AdministrationHost::AdministrationHost(EventLoop& loop, Fabric& fabric, Gsi& gsi
     : fabric_(fabric), gsi_(gsi), timer_(loop, std::move(due)) {}
 
 AdministrationHost::~AdministrationHost() {
-  gsi_.on_class(kClass, wire::mad::kAdministrationClassVersion, {});
+  gsi_.on_class(kAdministrationClass, wire::mad::kAdministrationClassVersion, {});
 }
 
 void AdministrationHost::on_answer(Handler handler) {
-  gsi_.on_class(kClass, wire::mad::kAdministrationClassVersion,
+  gsi_.on_class(kAdministrationClass, wire::mad::kAdministrationClassVersion,
                 [handler = std::move(handler)](ServedDevice& device, const GsiAddress& from, MadBytes bytes) {
                   if (!device.adapter) return false;
                   wire::mad::Mad mad;

@@ -10,7 +10,7 @@
 namespace urnic::control::rdma_cm {
 namespace {
 
-constexpr auto kClass = static_cast<std::uint8_t>(wire::mad::ManagementClass::communication);
+constexpr auto kCommunicationClass = static_cast<std::uint8_t>(wire::mad::ManagementClass::communication);
 constexpr std::uint8_t kClassVersion = 2;
 
 }  // namespace
@@ -27,7 +27,7 @@ GsiHost::GsiHost(EventLoop& loop, Fabric& fabric, Gsi& gsi, std::function<void()
       }) {}
 
 void GsiHost::on_mad(Handler handler) {
-  gsi_.on_class(kClass, kClassVersion,
+  gsi_.on_class(kCommunicationClass, kClassVersion,
                 [handler = std::move(handler)](ServedDevice& device, const GsiAddress& from, MadBytes bytes) {
                   if (!device.settings.connection_manager) return false;
                   wire::mad::Mad mad;
@@ -45,7 +45,7 @@ void GsiHost::on_mad(Handler handler) {
                 });
 }
 
-void GsiHost::stop() { gsi_.on_class(kClass, kClassVersion, {}); }
+void GsiHost::stop() { gsi_.on_class(kCommunicationClass, kClassVersion, {}); }
 
 // What cannot be sent is as if it were lost: the manager repeats it.
 void GsiHost::send(cm::DeviceIndex device, const cm::GsiAddress& to, const wire::mad::Mad& mad) {
