@@ -79,6 +79,12 @@ class Umad(unittest.TestCase):
                                 "too small for the first datagram EINVAL", "too small for the message ENOSPC",
                                 "large enough 1120 True", "nothing left EAGAIN"])
 
+    def test_a_long_message_over_a_bad_link(self):
+        self.fabric.load_faults('[[fault]]\ndirection = "tx"\nopcode = "UD Send Only"\nevery = 3\naction = "drop"\n')
+        said = self.fabric.run_on_urnic("python3", self.fabric.copy_home("umad_reads.py"), "whole")
+        self.assertEqual(said, "whole 1120 True\n")
+        self.assertGreater(self.fabric.lost_by_faults(), 0)
+
     def test_counters(self):
         before = counters(self.fabric.run_on_urnic("perfquery", "-C", "urnic0", "2", "1"))
         self.assertEqual(before["PortSelect"], 1)
@@ -121,6 +127,24 @@ class Umad(unittest.TestCase):
         self.assertEqual({(int(mad[3], 0), int(mad[4], 0)) for mad in mads},
                          {(0x32, 1), (0x32, 0x81), (4, 1), (4, 0x81)})
         self.assertEqual({mad[5] for mad in mads}, {"288"})
+
+
+    def test_wireshark_reads_a_long_message(self):
+        path = str(self.fabric.home / "long.pcap")
+        capture = self.fabric.start(self.fabric.urnic, "capture", path)
+        capture.wait_for_output("capturing")
+        self.fabric.run_on_urnic("python3", self.fabric.copy_home("umad_reads.py"), "whole")
+        os.kill(capture.pid, signal.SIGINT)
+        self.assertEqual(capture.wait(), 0, str(capture))
+        fields = ("method", "rmpptype", "segmentnumber", "payloadlength", "newwindowlast")
+        words = [word for field in fields for word in ("-e", "infiniband." + ("mad." if field == "method" else "rmpp.") + field)]
+        seen = [line.split("\t") for line in tshark(path, "-Y", "infiniband.rmpp.rmpptype > 0", "-T", "fields", *words).splitlines()]
+        data = [line for line in seen if int(line[1], 0) == 1]
+        # 1000 bytes, 200 in each segment, behind 20 of the class's header.
+        self.assertEqual([(int(line[0], 0), int(line[2], 0), int(line[3], 0)) for line in data],
+                         [(0x92, 1, 1100), (0x92, 2, 0), (0x92, 3, 0), (0x92, 4, 0), (0x92, 5, 220)])
+        replies = [(int(line[0], 0), int(line[2], 0), int(line[4], 0)) for line in seen if int(line[1], 0) == 2]
+        self.assertEqual(replies[:2], [(0x12, 1, 65), (0x12, 5, 65)])
 
 
 if __name__ == "__main__":

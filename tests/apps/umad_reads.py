@@ -1,11 +1,14 @@
 """Run on urnic's devices: a message of several datagrams from the second device's umad node to the first's, read into buffers of
-several sizes as by a program that does not know how long it is. Says what each read has returned."""
+several sizes as by a program that does not know how long it is. Says what each read has returned.
+
+With the argument "whole", just the message, which is repeated until it has come."""
 
 import errno
 import fcntl
 import os
 import select
 import struct
+import sys
 
 REGISTER_AGENT2 = 0xC0281B04
 HEADER = 64
@@ -20,8 +23,8 @@ def open_node(number, methods):
     return node, struct.unpack_from("=I", fcntl.ioctl(node, REGISTER_AGENT2, request))[0]
 
 
-def packet(agent, lid, method, transaction, active, data, timeout):
-    header = struct.pack("=IIIII", agent, 0, timeout, 0, 0) + struct.pack(">IIH", 1, 0, lid)
+def packet(agent, lid, method, transaction, active, data, timeout=0, retries=0):
+    header = struct.pack("=IIIII", agent, 0, timeout, retries, 0) + struct.pack(">IIH", 1, 0, lid)
     mad = struct.pack(">BBBBHHQHHI", 1, 3, 2, method, 0, 0, transaction, 0x11, 0, 0)
     return header.ljust(HEADER, b"\0") + (mad + bytes([0, 0, active])).ljust(OFFSET, b"\0") + data
 
@@ -50,7 +53,7 @@ def main():
     asked = os.read(server, 1000)
     print("a datagram", len(asked))
     transaction, = struct.unpack_from(">Q", asked, HEADER + 8)
-    os.write(server, packet(answering, 1, TABLE, transaction, 1, RECORDS, 0))
+    os.write(server, packet(answering, 1, TABLE, transaction, 1, RECORDS))
     wait_for(client)
     say("too small for the first datagram", client, 300)
     say("too small for the message", client, HEADER + 256)
@@ -58,4 +61,18 @@ def main():
     say("nothing left", client, 4096)
 
 
-main()
+def send_whole():
+    client, asking = open_node(0, 0)
+    server, answering = open_node(1, 1 << GET_TABLE)
+    os.write(client, packet(asking, 2, GET_TABLE, 1, 0, bytes(200), 300, 100))
+    wait_for(server)
+    transaction, = struct.unpack_from(">Q", os.read(server, 1000), HEADER + 8)
+    os.write(server, packet(answering, 1, TABLE, transaction, 1, RECORDS, 50, 100))
+    wait_for(client)
+    say("whole", client, 4096)
+
+
+if sys.argv[1:] == ["whole"]:
+    send_whole()
+else:
+    main()

@@ -11,9 +11,9 @@
 #include <system_error>
 #include <type_traits>
 
-#include "device_model/control/fabric/local_identifiers.hpp"
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/loop/message_socket.hpp"
+#include "device_model/control/umad/umad_address.hpp"
 #include "wire/identifiers.hpp"
 
 namespace urnic::control {
@@ -45,14 +45,6 @@ std::vector<std::byte> bytes_of(const Value& value) {
 bool is_subnet_management(ManagementClass management_class) {
   return management_class == ManagementClass::subnet_lid_routed ||
          management_class == ManagementClass::subnet_directed_route;
-}
-
-// 0 if no device of this process has the GID.
-std::uint16_t lid_of(const Fabric& fabric, const wire::Gid& gid) {
-  for (const auto& device : fabric.devices()) {
-    if (gid_index(*device, gid)) return local_identifier(*device);
-  }
-  return 0;
 }
 
 PendingRequests::Key key_of(const wire::mad::MadHeader& header) {
@@ -255,46 +247,11 @@ int UmadFile::write(std::span<const std::byte> bytes) {
   if (packet.header.id >= kAgents) return EINVAL;
   if (agents_[packet.header.id] == nullptr) return EIO;
   GsiAddress to;
-  if (const int error = find_address(packet.header, to)) return error;
+  if (const int error = find_address(surroundings_.fabric, device_, packet.header, to)) return error;
+  if (has_pkey_index_) to.pkey_index = packet.header.pkey_index;
   const auto mad = bytes.subspan(header_bytes());
   std::copy_n(mad.begin(), std::min(mad.size(), packet.mad.size()), packet.mad.begin());
   return send(packet, mad, to);
-}
-
-int UmadFile::find_address(const ib_user_mad_hdr& header, GsiAddress& to) const {
-  to.peer_qpn = wire::Qpn{ntohl(header.qpn) & 0xFFFFFF};
-  if (has_pkey_index_) to.pkey_index = header.pkey_index;
-  if (device_.adapter) {
-    to.lid = ntohs(header.lid);
-    to.service_level = header.sl;
-    return 0;
-  }
-  if (to.peer_qpn.value == 0) return EINVAL;  // there is none
-  if (header.grh_present == 0) return find_address_by_lid(ntohs(header.lid), to);
-  if (const int error = find_gid(device_, header.gid_index, to.own)) return error;
-  to.peer = wire::to_gid(header.gid);
-  to.traffic_class = header.traffic_class;
-  to.service_level = header.sl;
-  to.flow_label = ntohl(header.flow_label);
-  return 0;
-}
-
-// Linux refuses this on RoCE ports, so that infiniband-diags, which know LIDs only, cannot reach anyone.
-int UmadFile::find_address_by_lid(std::uint16_t lid, GsiAddress& to) const {
-  const ServedDevice* const peer = find_by_local_identifier(surroundings_.fabric, lid);
-  if (peer == nullptr) return EINVAL;
-  for (const wire::Gid& own : device_.settings.gids) {
-    for (const wire::Gid& theirs : peer->settings.gids) {
-      if (own == wire::Gid{} || theirs == wire::Gid{} ||
-          wire::is_ipv4_mapped(own) != wire::is_ipv4_mapped(theirs) ||
-          vlan_of(device_, own) != vlan_of(*peer, theirs))
-        continue;
-      to.own = own;
-      to.peer = theirs;
-      return 0;
-    }
-  }
-  return EINVAL;
 }
 
 // A RoCE port has no QP0. Messages of the connection manager could end other programs' connections: they are
@@ -443,7 +400,7 @@ void UmadFile::queue(const UmadAgent& agent, const GsiAddress& from, std::span<c
   header.id = agent.id;
   header.length = static_cast<std::uint32_t>(header_bytes() + mad.size());
   header.qpn = htonl(from.peer_qpn.value);
-  header.lid = htons(device_.adapter ? from.lid : lid_of(surroundings_.fabric, from.peer));
+  header.lid = htons(device_.adapter ? from.lid : umad_lid_of(surroundings_.fabric, from.peer));
   header.grh_present = device_.adapter ? 0 : 1;
   header.gid_index = static_cast<std::uint8_t>(gid_index(device_, from.own).value_or(0));
   header.hop_limit = from.hop_limit;

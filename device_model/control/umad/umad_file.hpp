@@ -79,8 +79,6 @@ class UmadFile {
 
   std::size_t header_bytes() const;
   int write(std::span<const std::byte> bytes);
-  int find_address(const ib_user_mad_hdr& header, GsiAddress& to) const;
-  int find_address_by_lid(std::uint16_t lid, GsiAddress& to) const;
   int check_class(const UmadAgent& agent, wire::mad::ManagementClass management_class) const;
   int send(UmadPacket& packet, std::span<const std::byte> message, const GsiAddress& to);
   int send_datagram(UmadPacket& packet, const GsiAddress& to, bool awaits);
