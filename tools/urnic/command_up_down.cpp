@@ -56,11 +56,11 @@ void up(const UpOptions& options) {
 
 // The connection ends with the process, when its sockets and files are gone.
 void wait_for_end(const AdminClient& client) {
-  constexpr int kPatience = 10'000;  // ms
+  constexpr int kPatience = 60'000;  // ms; hundreds of devices have a hundred thousand files
   pollfd end{client.descriptor(), POLLIN | POLLRDHUP, 0};
   if (poll(&end, 1, kPatience) == 0)
     throw Failure(
-        "the device process was told to end and has not within 10 s: see urnicd.log in its run directory");
+        "the device process was told to end and has not within 60 s: see urnicd.log in its run directory");
 }
 
 void down(const std::string& name) {

@@ -45,10 +45,11 @@ bool CounterFolder::update(const std::vector<CounterValue>& values) {
   bool changed = false;
   for (std::size_t i = 0; i < files_.size(); ++i) {
     if (files_[i].value == values[i].value) continue;
-    files_[i].value = values[i].value;
     changed = true;
     const std::string text = fmt::format("{}\n", values[i].value);
     const memory::Descriptor file = open_file(folder_, files_[i].name, 0);
+    if (!file) continue;  // programs have taken all descriptors: at the next update
+    files_[i].value = values[i].value;
     [[maybe_unused]] const ssize_t written = pwrite(file.get(), text.data(), text.size(), 0);
   }
   return changed;

@@ -38,6 +38,17 @@ BOOST_AUTO_TEST_CASE(an_open_file_shows_the_new_value) {
   BOOST_TEST(contents(parent.path() / "counters/symbol_error") == "0\n");
 }
 
+// Of 254 devices, each with more than 100 counters.
+BOOST_AUTO_TEST_CASE(a_folder_takes_one_descriptor) {
+  const TemporaryDirectory parent;
+  const auto open_descriptors = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
+  const auto before = open_descriptors();
+  const CounterFolder folder(parent.path() / "counters", {{"one", 1}, {"two", 2}, {"three", 3}});
+  BOOST_TEST(open_descriptors() == before + 1);
+}
+
 BOOST_AUTO_TEST_CASE(names_are_the_kernels_and_each_there_once) {
   const CounterSnapshot none;
   std::set<std::string> names;
