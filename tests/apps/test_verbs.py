@@ -163,7 +163,7 @@ class LinkCut(unittest.TestCase):
                 self.assertIn("No errors detected", program.output())
 
 
-@unittest.skipIf(fabric.FACE == "mlx5", "the lies are of the plugin's protocol: those of libmlx5's are in test_mlx5_programs.py")
+@unittest.skipIf(fabric.FACE == "mlx5", "these lies are of the plugin's queues and messages")
 class Hostile(unittest.TestCase):
     """Programs that lie to the device, beside a well-behaved program, which notices nothing."""
 

@@ -184,6 +184,7 @@ void UarPages::close(std::uint32_t page) {
   if (waits_for_store || !take_away(page)) return see_requests_on(page, true);
   its.owes_store = false;
   look_at_queues_on(page);
+  look_again_ = round_.now();  // on the control thread, for an engine that sleeps
 }
 
 void UarPages::look_at_queues_on(std::uint32_t page) {
