@@ -58,21 +58,20 @@ QpType passive_type(const wire::mad::Req& message) {
   return QpType::rc;
 }
 
-// False: the private data have no IP header that can be used (annex A11.4). Linux takes those without an IP
-// version for a request of AF_IB, which has no such header (cma_ib_id_from_event).
-bool read_ip_header(Request& request) {
+// The addresses in the IP header of the private data, if they have one that can be used (annex A11.4).
+void read_ip_header(Request& request) {
   IpCmHeader header;
-  const wire::mad::IpCmError error = wire::mad::decode(request.private_data, header);
-  if (error == wire::mad::IpCmError::wrong_ip_version) return true;
-  if (error != wire::mad::IpCmError::none) return false;
-  request.has_ip_addresses = true;
+  if (wire::mad::decode(request.private_data, header) != wire::mad::IpCmError::none) return;
   const Family family = header.ip_version == IpVersion::v4 ? Family::ip4 : Family::ip6;
   request.source = {.family = family, .port = header.source_port, .ip = header.source};
   request.destination = {
       .family = family, .port = static_cast<std::uint16_t>(request.service.value), .ip = header.destination};
-  return !is_any(request.source) && !is_multicast(request.source);
+  request.has_ip_addresses = !is_any(request.source) && !is_multicast(request.source);
 }
 
+// A listener of AF_IB looks at no private data (cma_match_private_data). Linux refuses those whose first byte
+// is not 0 before it looks for a listener, and so now and then rsockets of librdmacm 44, whose first bytes
+// are what was in memory there: they are served here.
 bool listens_to(const Id& listener, const Request& request) {
   const SocketAddress& bound = listener.endpoints.source;
   if (listener.qp_type != request.qp_type) return false;
@@ -146,7 +145,7 @@ struct Admission {
 };
 
 Admission admit(Identifiers& identifiers, Request& request) {
-  if (!read_ip_header(request)) return {};
+  read_ip_header(request);
   Id* const listener = choose_listener(identifiers.listeners(request.service), request);
   if (listener == nullptr) return {};
   if (listener->backlog == 0) identifiers.settle(*listener->channel);

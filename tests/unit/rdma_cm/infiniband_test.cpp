@@ -304,6 +304,32 @@ BOOST_AUTO_TEST_CASE(listeners_of_ip_addresses_take_no_requests_of_gids) {
   server.expect_nothing();
 }
 
+// As rsockets of librdmacm 44 send them.
+BOOST_AUTO_TEST_CASE(private_data_that_begin_with_anything_reach_a_listener_of_gids) {
+  Program server(*this, 2000);
+  const std::uint32_t listening = server.create(RDMA_PS_TCP, 2, 66);
+  server.bind(listening, ib_address({}, 7000));
+  server.listen(listening);
+  Program client(*this);
+  for (const std::uint8_t first : {std::uint8_t{0x30}, std::uint8_t{0}, std::uint8_t{0x60}}) {
+    const std::uint32_t id = client.create();
+    client.resolve(id, ib_address(gid(1), 7000));
+    client.expect(EventType::address_resolved, id);
+    client.resolve_route(id);
+    answer(given_path());
+    client.expect(EventType::route_resolved, id);
+    rdma_ucm_conn_param parameters{};
+    parameters.private_data_len = 92;
+    parameters.private_data[0] = first;
+    parameters.private_data[1] = 0x40;
+    client.connect(id, parameters);
+    deliver();
+    BOOST_TEST(server.event() == static_cast<std::uint32_t>(EventType::connect_request));
+    BOOST_TEST(server.last.param.conn.private_data[0] == first);
+    BOOST_TEST((source_of(server, server.last.id).ip == gid(1)));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_listener_of_a_gid_takes_requests_to_its_device_only) {
   Program server(*this, 2000);
   const std::uint32_t listening = server.create(RDMA_PS_TCP, 2, 66);
