@@ -7,7 +7,8 @@ namespace urnic::control {
 UmadServer::UmadServer(EventLoop& loop, Fabric& fabric, Gsi& gsi, DescriptorDisposal& disposal)
     : ports_(fabric, [this](ServedDevice& device, const GsiAddress& from,
                             MadBytes mad) { return take(device, from, mad); }),
-      surroundings_{loop, fabric, gsi, disposal, agents_, ports_, message_} {
+      surroundings_{
+          loop, fabric, gsi, disposal, agents_, ports_, {message_.get(), UmadFile::kLongestMessage}} {
   gsi.on_other(
       [this](ServedDevice& device, const GsiAddress& from, MadBytes mad) { return take(device, from, mad); });
 }
