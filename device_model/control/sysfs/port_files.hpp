@@ -16,8 +16,8 @@ void write_file(const std::filesystem::path& path, const std::string& text);
 // Fills the folder `port`, …/ports/1 of a device whose link is up.
 void write_port_files(const std::filesystem::path& port, const Fabric& fabric, const ServedDevice& device);
 
-// Updates what the subnet manager has changed of an InfiniBand port: `record` is the port's, `shown` that of the
-// last call, or empty.
+// Updates what the subnet manager has changed of an InfiniBand port: `record` is the port's, `shown` that of
+// the last call, or empty.
 void show_infiniband_port(const std::filesystem::path& port, const PortRecord& shown,
                           const PortRecord& record);
 
