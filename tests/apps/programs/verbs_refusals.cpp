@@ -192,7 +192,7 @@ BOOST_FIXTURE_TEST_CASE(creation_flags_of_completion_queues, OneDevice) {
       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK |
       (is_driven_by_libmlx5() ? IBV_WC_EX_WITH_CVLAN | IBV_WC_EX_WITH_FLOW_TAG : 0u);
   for (std::uint32_t bit = 0; bit < 16; ++bit)
-    BOOST_TEST(refusal_of_cq(0, 1U << bit) == ((kFields & 1U << bit) != 0 ? 0 : EOPNOTSUPP), bit);
+    BOOST_TEST(refusal_of_cq(0, 1U << bit) == ((fields_served & 1U << bit) != 0 ? 0 : EOPNOTSUPP), bit);
   BOOST_TEST(refusal_of_cq(0, 0, 1 << 2) == EOPNOTSUPP);
 }
 
