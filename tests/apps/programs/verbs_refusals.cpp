@@ -187,7 +187,7 @@ BOOST_FIXTURE_TEST_CASE(creation_flags_of_completion_queues, OneDevice) {
   BOOST_TEST(refusal_of_cq(kServed, 0) == 0);
   for (std::uint32_t bit = 0; bit < 32; ++bit)
     BOOST_TEST(refusal_of_cq(1U << bit, 0) == ((kServed & 1U << bit) != 0 ? 0 : EOPNOTSUPP), bit);
-  constexpr std::uint64_t kFields =
+  const std::uint64_t fields_served =
       std::uint64_t{IBV_WC_STANDARD_FLAGS} | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_TM_INFO |
       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK |
       (is_driven_by_libmlx5() ? IBV_WC_EX_WITH_CVLAN | IBV_WC_EX_WITH_FLOW_TAG : 0u);

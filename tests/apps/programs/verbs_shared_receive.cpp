@@ -165,7 +165,8 @@ BOOST_AUTO_TEST_CASE(what_makes_no_sense_is_refused) {
   BOOST_TEST((create_srq(right_device, max_wr, max_sge) != nullptr));
   BOOST_TEST((create_srq(right_device, max_wr + 1) == nullptr));
   BOOST_TEST(errno == EINVAL);
-  BOOST_TEST((create_srq(right_device, 1, max_sge + 1) == nullptr));
+  // libmlx5 counts as many segments as fit into a WQE of a power of two of bytes.
+  BOOST_TEST((create_srq(right_device, 1, is_driven_by_libmlx5() ? 32 : max_sge + 1) == nullptr));
   BOOST_TEST(errno == EINVAL);
   BOOST_TEST(ibv_destroy_srq(srq.get()) == EBUSY);
   ibv_sge segments[2] = {to.segment(0, 1), to.segment(1, 1)};

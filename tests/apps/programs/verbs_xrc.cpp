@@ -206,6 +206,12 @@ std::uint32_t hear(int socket) {
   return value;
 }
 
+// libmlx5 44 crashes when it destroys a target that was opened (mlx5_destroy_qp): there it goes with its
+// context.
+void leave_to_libmlx5(QpOwner& opened) {
+  if (is_driven_by_libmlx5()) opened.release();
+}
+
 // Opens the target whose number it hears, tells its SRQ's number, and receives a message each time it hears
 // of one.
 void receive_in_other_process(int file, int socket) {
@@ -221,8 +227,7 @@ void receive_in_other_process(int file, int socket) {
     receiver.expect(id, length, number);
     tell(socket, length);
   }
-  // libmlx5 44 crashes in destroying a target that was opened (mlx5_destroy_qp). The process ends with it.
-  if (is_driven_by_libmlx5()) target.release();
+  leave_to_libmlx5(target);
 }
 
 struct Sender {
@@ -331,8 +336,9 @@ BOOST_AUTO_TEST_CASE(domains_are_made_as_the_flags_say) {
   const XrcdOwner again = open_domain(device, file.descriptor, 0);
   const XrcdOwner own = open_domain(device, -1, O_CREAT);
   const QpOwner target = create_target(device, made.get());
-  const QpOwner opened(try_open_target(device, again.get(), target->qp_num));
+  QpOwner opened(try_open_target(device, again.get(), target->qp_num));
   BOOST_TEST((opened != nullptr));
+  leave_to_libmlx5(opened);
   BOOST_TEST((try_open_target(device, own.get(), target->qp_num) == nullptr));
   BOOST_TEST(errno == EINVAL);
 }
