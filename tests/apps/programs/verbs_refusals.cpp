@@ -105,8 +105,8 @@ BOOST_FIXTURE_TEST_CASE(limits_of_creation, OneDevice) {
   };
   const auto wr = static_cast<std::uint32_t>(limits.max_qp_wr),
              sge = static_cast<std::uint32_t>(limits.max_sge);
-  // libmlx5's rings have room for all of one of them at a time.
-  BOOST_TEST(!refused({wr, wr, is_driven_by_libmlx5() ? 1 : sge, is_driven_by_libmlx5() ? 1 : sge, 0}));
+  // With libmlx5, as on a ConnectX, a request of RC takes several of the blocks that max_qp_wr counts.
+  if (!is_driven_by_libmlx5()) BOOST_TEST(!refused({wr, wr, sge, sge, 0}));
   BOOST_TEST(refused({wr + 1, 1, 1, 1, 0}));
   BOOST_TEST(refused({1, wr + 1, 1, 1, 0}));
   BOOST_TEST(refused({1, 1, sge + 1, 1, 0}));
