@@ -136,7 +136,7 @@ int query_port(Command& command) {
     return error;
   ib_uverbs_query_port_resp response{};
   response.port_cap_flags = known.port_capabilities;
-  response.max_msg_sz = known.max_message_size;
+  response.max_msg_sz = std::min(known.max_message_size, kMaxMessageBytes);
   response.gid_tbl_len = known.gid_table_length;
   response.pkey_tbl_len = static_cast<__u16>(known.pkey_table_length);
   response.state = static_cast<__u8>(known.state);

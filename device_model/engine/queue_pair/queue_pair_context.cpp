@@ -77,6 +77,7 @@ transport::QpConfig QueuePairContext::transport_config() {
       .qpn = qpn_,
       .pd = config_.pd,
       .send_slots = config_.send_slots,
+      .max_message_size = config_.max_message_size,
       .window_packets = config_.window_packets,
       .congestion_window_packets = config_.congestion_window_packets,
       .host = this,
