@@ -185,7 +185,7 @@ void Network::settle() {
 void Network::remember(NodeIndex adapter) {
   const Node& node = nodes_[adapter];
   if (node.is_switch()) return;
-  told_[adapter] = {node.revision, node.ports[1].info, node.ports[1].pkeys, node.guids};
+  told_[adapter] = {node.revision, node.ports[1].info, node.ports[1].pkeys, node.guids, node.reregistrations};
 }
 
 void Network::tell_changes() {
@@ -195,7 +195,7 @@ void Network::tell_changes() {
     const Told before = told_[i];
     remember(i);
     const bool is_same = before.info == node.ports[1].info && before.pkeys == node.ports[1].pkeys &&
-                         before.guids == node.guids;
+                         before.guids == node.guids && before.reregistrations == node.reregistrations;
     if (!is_same && watcher_) watcher_(i);
   }
 }

@@ -82,6 +82,7 @@ class Network {
     wire::mad::PortInfo info;
     std::array<std::uint16_t, kPkeys> pkeys{};
     wire::mad::GuidBlock guids{};
+    std::uint32_t reregistrations = 0;
   };
 
   bool send_any(NodeIndex node, Datagram datagram);
