@@ -97,6 +97,9 @@ struct DeviceProcess::Impl {
               directory.admin_socket()) {
     netlink_server.tell_of(identifiers);
     gsi.on_traffic([this] { counters.touch(); });
+    counters.on_read([this](const ServedDevice& device, const CounterSnapshot& read) {
+      if (device.adapter) umad.infiniband_ports().report_violations(device, read);
+    });
     control.on_change([this] {
       counters.touch();
       look_at_use();

@@ -147,6 +147,8 @@ int query_port(Command& command) {
   response.active_speed = static_cast<__u8>(known.active_speed);
   response.phys_state = static_cast<__u8>(known.physical_state);
   response.link_layer = static_cast<__u8>(known.link_layer);
+  response.bad_pkey_cntr = known.pkey_violations;
+  response.qkey_viol_cntr = known.qkey_violations;
   response.flags = IBV_QPF_GRH_REQUIRED;  // as Linux says of every RoCE port
   command.core.set(response);
   return 0;

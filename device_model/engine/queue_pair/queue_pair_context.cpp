@@ -143,6 +143,18 @@ void QueuePairContext::modify(QpState state, const transport::QpParameters& para
   round_.touch(*this);
 }
 
+// An index beyond the table has the P_Key 0, which matches no other (IBTA 10.9.1.2).
+void QueuePairContext::follow_pkeys(std::span<const std::uint16_t> pkeys) {
+  const std::size_t index = machine_.parameters().pkey_index;
+  machine_.set_pkey(wire::Pkey{index < pkeys.size() ? pkeys[index] : std::uint16_t{0}});
+}
+
+void QueuePairContext::follow_lids(const LocalLids& lids) {
+  if (!path_.local) return;
+  path_.local->source = lids.moved(path_.local->source);
+  if (frame_template_) make_frame_template();
+}
+
 void QueuePairContext::set_recovery(const transport::RecoverySettings& settings) {
   machine_.set_recovery(settings);
   round_.touch(*this);
