@@ -119,6 +119,14 @@ struct DeviceProcess::Impl {
     manager.start();
   }
 
+  // The subnet and the counters may still have news while members are destroyed: nobody hears them.
+  ~Impl() {
+    fabric.subnet().on_change({});
+    counters.on_read({});
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
   void serve_management(ServedDevice& device, const OwnedRunDirectory& directory, std::uint32_t number) {
     umad.serve(device, directory.device_nodes() / fmt::format("umad{}", number));
     if (device.adapter) umad.serve_manager(device, directory.device_nodes() / fmt::format("issm{}", number));

@@ -195,6 +195,19 @@ BOOST_AUTO_TEST_CASE(a_port_whose_lid_is_another_now_takes_nothing) {
   BOOST_TEST(refused() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(a_connection_across_partitions_has_no_data) {
+  TestQp qp0(program0, 0, {});
+  TestQp qp1(program1, 0, {});
+  connect(qp0, qp1);
+  const std::uint16_t pkeys[] = {0x8007};
+  engine.execute([&] { device1.set_pkeys(pkeys); });
+  program0.fill(0, 64, 7);
+  post_write(qp0, program0, program1, 64);
+  run();
+  BOOST_TEST(!program1.holds(0, 64, 7));
+  BOOST_TEST(device1.counters().pkey_violations == 1u);
+}
+
 // Its packets come from the new LID, which the peer's path does not know.
 BOOST_AUTO_TEST_CASE(a_connection_begins_at_the_ports_new_lid) {
   TestQp qp0(program0, 0, {.service = transport::QpService::uc});

@@ -37,6 +37,7 @@ inline constexpr std::array<NamedCounter, sizeof(Counters) / sizeof(std::uint64_
     {"received_read_requests", &Counters::received_read_requests},
     {"received_atomic_requests", &Counters::received_atomic_requests},
     {"received_send_requests", &Counters::received_send_requests},
+    {"pkey_violations", &Counters::pkey_violations},
     {"qkey_violations", &Counters::qkey_violations},
     {"messages_without_receive", &Counters::messages_without_receive},
     {"packet_sequence_error", &Counters::packet_sequence_error},

@@ -40,6 +40,11 @@ Packet datagram(std::size_t length, std::uint32_t qkey = kQkey) {
   return packet;
 }
 
+Packet of_another_partition(Packet packet) {
+  packet.headers.bth.pkey = wire::Pkey{0x8007};
+  return packet;
+}
+
 template <class Bench>
 void check(const std::vector<Row<Bench>>& rows) {
   for (const Row<Bench>& row : rows) {
@@ -79,6 +84,9 @@ BOOST_AUTO_TEST_SUITE(unreliable_counters)
 BOOST_AUTO_TEST_CASE(of_connections) {
   check_sends<Connection>();
   check<Connection>({
+      {"another partition",
+       [](Connection& b) { b.ask(of_another_partition(uc(Operation::send_only, 0, 8))); },
+       "pkey_violations 1"},
       {"messages in order",
        [](Connection& b) {
          b.post_receive();
@@ -134,6 +142,8 @@ BOOST_AUTO_TEST_CASE(of_datagrams) {
          b.ask(datagram(16));
        },
        "responder_local_length_errors 1"},
+      {"another partition", [](Datagrams& b) { b.ask(of_another_partition(datagram(16))); },
+       "pkey_violations 1"},
       {"another Q_Key", [](Datagrams& b) { b.ask(datagram(16, kQkey + 1)); }, "qkey_violations 1"},
       {"memory that is not allowed, and a receive behind it",
        [](Datagrams& b) {
