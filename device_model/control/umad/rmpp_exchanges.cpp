@@ -226,6 +226,7 @@ void RmppExchanges::forget_request(const PendingRequests::Key& key) {
         header.management_class == key.second)
       message.sender.abort();
   }
+  if (!pumps_) end_finished();
 }
 
 void RmppExchanges::drop_agent(std::uint32_t agent) {

@@ -349,6 +349,16 @@ BOOST_DATA_TEST_CASE(messages_that_grow_together_share_the_room,
   BOOST_TEST(second.arrived.size() == held.size());
 }
 
+// It ends at once, and the next request may have its id.
+BOOST_AUTO_TEST_CASE(a_request_that_nobody_waits_for_any_more_ends) {
+  BOOST_TEST(send(first, message_of(900, kGetMulti), 1000) == 0);
+  first.exchanges.forget_request({7, ManagementClass::subnet_administration});
+  BOOST_REQUIRE(first.ended.size() == 1u);
+  BOOST_TEST((first.ended[0] == RmppSender::State::aborted));
+  BOOST_TEST(!first.exchanges.next_due());
+  BOOST_TEST(send(first, message_of(900, kGetMulti), 1000) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(an_agent_that_goes_takes_its_messages_along) {
   BOOST_TEST(send(first, message_of(900)) == 0);
   deliver(1, take_off());
