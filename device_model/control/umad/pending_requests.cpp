@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <vector>
 
 namespace urnic::control {
 namespace {
@@ -48,24 +49,28 @@ std::optional<PendingRequests::Clock::time_point> PendingRequests::next_due() co
   return next;
 }
 
-void PendingRequests::expire(Clock::time_point now, const std::function<void(const PendingRequest&)>& repeat,
-                             const std::function<void(const PendingRequest&)>& give_up) {
-  for (auto entry = requests_.begin(); entry != requests_.end();) {
-    PendingRequest& request = entry->second;
-    if (request.due > now) {
-      ++entry;
-    } else if (request.repetitions > 0) {
-      --request.repetitions;
-      request.due = now + timeout_of(request);
-      // Its answer may come before `repeat` returns.
-      const PendingRequest again = request;
-      ++entry;
-      repeat(again);
-    } else {
-      const auto over = requests_.extract(entry++);
-      give_up(over.mapped());
-    }
+void PendingRequests::expire(Clock::time_point now, const Told& repeat, const Told& give_up) {
+  std::vector<Key> due;
+  for (const auto& [key, request] : requests_)
+    if (request.due <= now) due.push_back(key);
+  for (const Key& key : due) expire_one(key, now, repeat, give_up);
+}
+
+// What was sent for another one may have brought this one's answer.
+void PendingRequests::expire_one(const Key& key, Clock::time_point now, const Told& repeat,
+                                 const Told& give_up) {
+  const auto found = requests_.find(key);
+  if (found == requests_.end()) return;
+  PendingRequest& request = found->second;
+  if (request.repetitions == 0) {
+    const auto over = requests_.extract(found);
+    return give_up(over.mapped());
   }
+  --request.repetitions;
+  request.due = now + timeout_of(request);
+  // Its own answer may come before `repeat` returns.
+  const PendingRequest again = request;
+  repeat(again);
 }
 
 }  // namespace urnic::control

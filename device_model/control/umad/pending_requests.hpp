@@ -54,11 +54,14 @@ class PendingRequests {
   void drop_agent(std::uint32_t id);
 
   std::optional<Clock::time_point> next_due() const;
-  // Calls `repeat` with each request that is due once more, and `give_up` with each whose time is over.
-  void expire(Clock::time_point now, const std::function<void(const PendingRequest&)>& repeat,
-              const std::function<void(const PendingRequest&)>& give_up);
+  using Told = std::function<void(const PendingRequest&)>;
+  // Calls `repeat` with each request that is due once more, and `give_up` with each whose time is over. Both
+  // may lead to `take`, `drop` and `has_left`, of any request.
+  void expire(Clock::time_point now, const Told& repeat, const Told& give_up);
 
  private:
+  void expire_one(const Key& key, Clock::time_point now, const Told& repeat, const Told& give_up);
+
   std::map<Key, PendingRequest> requests_;
 };
 

@@ -107,7 +107,9 @@ void RmppExchanges::take_data(const Part& part) {
   Incoming* const incoming = begin(part);
   if (incoming == nullptr) return;
   const bool was_complete = incoming->receiver.state() == RmppReceiver::State::complete;
-  const RmppReply answer = incoming->receiver.take(part.header, part.mad, part.now);
+  // What others have grown to since this one began counts, too.
+  const std::size_t room = kMostBytes - incoming_bytes();
+  const RmppReply answer = incoming->receiver.take(part.header, part.mad, room, part.now);
   std::vector<std::byte> whole;
   if (!was_complete && incoming->receiver.state() == RmppReceiver::State::complete)
     whole = std::exchange(incoming->receiver.message(), {});
@@ -126,9 +128,8 @@ RmppExchanges::Incoming* RmppExchanges::begin(const Part& part) {
     reply(part.source.from, part.mad, {.type = RmppType::stop, .status = RmppStatus::resources_exhausted});
     return nullptr;
   }
-  const std::size_t most = kMostBytes - std::min(incoming_bytes(), kMostBytes);
   incoming_.push_back({part.source, RmppReceiver(data_offset(part.source.header.management_class),
-                                                 std::min(most, kLongestMessage), part.now)});
+                                                 kLongestMessage, part.now)});
   return &incoming_.back();
 }
 
@@ -225,6 +226,7 @@ void RmppExchanges::forget_request(const PendingRequests::Key& key) {
         header.management_class == key.second)
       message.sender.abort();
   }
+  if (!pumps_) end_finished();
 }
 
 void RmppExchanges::drop_agent(std::uint32_t agent) {

@@ -55,7 +55,7 @@ class RmppExchanges {
   bool take(std::uint32_t agent, const GsiAddress& from, const wire::mad::MadHeader& header, MadBytes mad,
             Clock::time_point now);
 
-  // Nobody waits any more for the answer to the request with this id.
+  // Nobody waits any more for the answer to the request with this id: it ends, and a new one may have the id.
   void forget_request(const PendingRequests::Key& key);
   void drop_agent(std::uint32_t agent);
 

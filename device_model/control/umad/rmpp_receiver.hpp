@@ -37,13 +37,14 @@ class RmppReceiver {
   // How many segments more may come after each acknowledgement.
   static constexpr std::uint32_t kWindow = 64;
 
-  // Takes messages of up to `most_bytes`, with the headers once; `offset` is where the class's data begin in
+  // Takes a message of up to `most_bytes`, with the headers once; `offset` is where the class's data begin in
   // each segment.
   RmppReceiver(std::size_t offset, std::size_t most_bytes, Clock::time_point now);
 
-  // A segment for which check_segment was content.
+  // A segment for which check_segment was content. `room` is how much more than `bytes()` may be held: a
+  // message that needs a datagram's more is stopped.
   RmppReply take(const wire::mad::RmppHeader& header, std::span<const std::byte, wire::mad::kMadBytes> mad,
-                 Clock::time_point now);
+                 std::size_t room, Clock::time_point now);
 
   enum class State : std::uint8_t { under_way, complete, over };
   State state() const { return state_; }

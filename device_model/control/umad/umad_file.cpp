@@ -368,6 +368,8 @@ bool UmadFile::take_response(const UmadAgent& agent, const GsiAddress& from, Mad
   const bool is_own_part = agent.request.has_own_rmpp && has_rmpp(header.management_class) && rmpp.active;
   const bool was_awaited = pending_.take(key_of(header), from.peer).has_value();
   if (!was_awaited && !is_own_part) return false;
+  // A request of several datagrams may be answered before its last acknowledgement comes.
+  if (was_awaited) exchanges_.forget_request(key_of(header));
   set_timer();
   queue(agent, from, mad);
   return true;

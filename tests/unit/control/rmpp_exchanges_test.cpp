@@ -6,6 +6,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
 #include <deque>
+#include <map>
 #include <random>
 
 #include "tests/unit/control/long_messages.hpp"
@@ -82,6 +83,13 @@ struct Two {
 Mad abort_from(Method method, RmppType type, RmppStatus status) {
   Mad mad = with_header(method);
   encode(RmppHeader{.version = 1, .type = type, .active = true, .status = status}, mad);
+  return mad;
+}
+
+Mad with_transaction(Mad mad, std::uint64_t transaction) {
+  MadHeader header = header_of_mad(mad);
+  header.transaction.value = transaction;
+  encode(header, mad);
   return mad;
 }
 
@@ -294,12 +302,8 @@ BOOST_AUTO_TEST_CASE(peers_that_begin_without_end_are_told_to_stop) {
   std::size_t stopped = 0;
   for (std::uint32_t i = 0; i < 200; ++i) {
     for (const Mad& segment : segments) {
-      Mad mad = segment;
-      MadHeader header = header_of_mad(mad);
-      header.transaction.value = i;
-      encode(header, mad);
-      if (rmpp_of(mad).last) continue;
-      deliver(1, mad);
+      if (rmpp_of(segment).last) continue;
+      deliver(1, with_transaction(segment, i));
     }
   }
   for (const OnTheWire& each : wire) stopped += rmpp_of(each.mad).type == RmppType::stop ? 1 : 0;
@@ -308,6 +312,51 @@ BOOST_AUTO_TEST_CASE(peers_that_begin_without_end_are_told_to_stop) {
   now += 41s;
   second.exchanges.expire(now);
   BOOST_TEST(!second.exchanges.next_due());
+}
+
+// The bound is of all together, however they interleave; so is what came before its turn.
+BOOST_DATA_TEST_CASE(messages_that_grow_together_share_the_room,
+                     boost::unit_test::data::make({std::size_t{0}, std::size_t{66}}), missing) {
+  const auto segments = segments_of(120 * kRoom);
+  std::map<std::uint64_t, std::size_t> held;
+  for (std::uint64_t i = 0; i < RmppExchanges::kMostMessages; ++i) held[i] = 0;
+  std::size_t most = 0;
+  std::size_t now_held = 0;
+  for (const Mad& segment : segments) {
+    if (rmpp_of(segment).segment == missing || rmpp_of(segment).last) continue;
+    for (std::uint64_t i = 0; i < RmppExchanges::kMostMessages; ++i) {
+      if (!held.contains(i)) continue;
+      deliver(1, with_transaction(segment, i));
+      held[i] += kRoom;
+      now_held += kRoom;
+      for (; !wire.empty(); wire.pop_front()) {
+        if (rmpp_of(wire.front().mad).type != RmppType::stop) continue;
+        const auto stopped = held.extract(header_of_mad(wire.front().mad).transaction.value);
+        BOOST_REQUIRE(!stopped.empty());
+        now_held -= stopped.mapped();
+      }
+      most = std::max(most, now_held);
+    }
+  }
+  BOOST_TEST(most <= RmppExchanges::kMostBytes);
+  BOOST_TEST(most > RmppExchanges::kMostBytes / 2);
+  // Those that have found room are whole in the end.
+  BOOST_REQUIRE(!held.empty());
+  for (const auto& [transaction, bytes] : held) {
+    if (missing != 0) deliver(1, with_transaction(segments[missing - 1], transaction));
+    deliver(1, with_transaction(segments.back(), transaction));
+  }
+  BOOST_TEST(second.arrived.size() == held.size());
+}
+
+// It ends at once, and the next request may have its id.
+BOOST_AUTO_TEST_CASE(a_request_that_nobody_waits_for_any_more_ends) {
+  BOOST_TEST(send(first, message_of(900, kGetMulti), 1000) == 0);
+  first.exchanges.forget_request({7, ManagementClass::subnet_administration});
+  BOOST_REQUIRE(first.ended.size() == 1u);
+  BOOST_TEST((first.ended[0] == RmppSender::State::aborted));
+  BOOST_TEST(!first.exchanges.next_due());
+  BOOST_TEST(send(first, message_of(900, kGetMulti), 1000) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(an_agent_that_goes_takes_its_messages_along) {

@@ -174,6 +174,19 @@ BOOST_AUTO_TEST_CASE(a_message_that_is_too_long_is_stopped) {
   BOOST_TEST(receiver.bytes() == 0u);
 }
 
+// In order and before their turn.
+BOOST_DATA_TEST_CASE(a_segment_without_room_for_it_stops_the_message, boost::unit_test::data::make({1, 2}),
+                     next) {
+  const auto sent = segments_of(5 * kRoom);
+  RmppReceiver receiver(kOffset, 100000, {});
+  BOOST_TEST(
+      (receiver.take(rmpp_of(sent[0]), sent[0], wire::mad::kMadBytes, {}).type == RmppType::acknowledgement));
+  const Mad& mad = sent[static_cast<std::size_t>(next)];
+  BOOST_TEST((receiver.take(rmpp_of(mad), mad, wire::mad::kMadBytes - 1, {}) ==
+              RmppReply{.type = RmppType::stop, .status = RmppStatus::resources_exhausted}));
+  BOOST_TEST(receiver.bytes() == 0u);
+}
+
 BOOST_DATA_TEST_CASE(a_last_segment_has_its_headers_and_no_more_than_fits,
                      boost::unit_test::data::make({0u, 19u, 221u, 0xFFFFFFFFu}), length) {
   Mad mad = segments_of(1)[0];

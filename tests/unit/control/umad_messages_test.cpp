@@ -12,15 +12,19 @@ namespace {
 constexpr std::uint8_t kAdministration = 3;
 constexpr std::size_t kDataOffset = 56;  // of subnet administration
 
-// Of the class of subnet administration; a server takes requests for tables.
-std::uint32_t register_administration(UmadProgram& program, bool serves, std::uint32_t flags = 0) {
+constexpr Method kGetTable{0x12};
+constexpr Method kGetMulti{0x14};
+
+// Of the class of subnet administration; a server takes requests of the method.
+std::uint32_t register_administration(UmadProgram& program, std::optional<Method> served,
+                                      std::uint32_t flags = 0) {
   ib_user_mad_reg_req2 request{};
   request.qpn = 1;
   request.mgmt_class = kAdministration;
   request.mgmt_class_version = 2;
   request.rmpp_version = 1;
   request.flags = flags;
-  if (serves) request.method_mask[0] = 1 << 0x12;
+  if (served) request.method_mask[0] = 1U << static_cast<unsigned>(*served);
   BOOST_REQUIRE(program.ask(UmadRequestKind::register_agent2, request) == 0);
   return request.id;
 }
@@ -70,7 +74,7 @@ struct Administration {
       : process({}, configuration) {}
 
   Mad ask() {
-    UmadPacket question = packet_to(2, administration(Method{0x12}, false, ++transaction), client_id);
+    UmadPacket question = packet_to(2, administration(kGetTable, false, ++transaction), client_id);
     question.header.timeout_ms = 5000;
     BOOST_REQUIRE(client.write(question) == 0);
     UmadPacket asked;
@@ -87,8 +91,8 @@ struct Administration {
   RunningProcess process;
   UmadProgram client{process, 0};
   UmadProgram server{process, 1};
-  std::uint32_t client_id = register_administration(client, false);
-  std::uint32_t server_id = register_administration(server, true);
+  std::uint32_t client_id = register_administration(client, {});
+  std::uint32_t server_id = register_administration(server, kGetTable);
 };
 
 // A program that opens issmN without the kernel stand-in.
@@ -138,7 +142,7 @@ BOOST_AUTO_TEST_CASE(a_long_message_needs_the_active_flag_and_an_agent_with_rmpp
   answer[sizeof(ib_user_mad_hdr) + 26] = std::byte{0};
   BOOST_TEST(server.write_bytes(answer) == EINVAL);
   UmadProgram other(process, 1);
-  const std::uint32_t own = register_administration(other, false, IB_USER_MAD_USER_RMPP);
+  const std::uint32_t own = register_administration(other, {}, IB_USER_MAD_USER_RMPP);
   MadHeader header;
   decode(question, header);
   const Mad mad = administration(Method{0x92}, true, header.transaction.value);
@@ -148,8 +152,8 @@ BOOST_AUTO_TEST_CASE(a_long_message_needs_the_active_flag_and_an_agent_with_rmpp
 // It gets every segment, and has to acknowledge them itself.
 BOOST_AUTO_TEST_CASE(a_program_may_join_messages_itself) {
   UmadProgram own(process, 0);
-  const std::uint32_t id = register_administration(own, false, IB_USER_MAD_USER_RMPP);
-  UmadPacket question = packet_to(2, administration(Method{0x12}, false), id);
+  const std::uint32_t id = register_administration(own, {}, IB_USER_MAD_USER_RMPP);
+  UmadPacket question = packet_to(2, administration(kGetTable, false), id);
   question.header.timeout_ms = 5000;
   BOOST_TEST(own.write(question) == 0);
   UmadPacket asked;
@@ -172,6 +176,30 @@ BOOST_AUTO_TEST_CASE(a_long_answer_that_nobody_acknowledges_comes_back) {
   const auto back = server.read_bytes();
   BOOST_TEST(back.size() == sizeof header + wire::mad::kMadHeaderBytes);
   BOOST_TEST(header_of_packet(back).status == static_cast<std::uint32_t>(ETIMEDOUT));
+}
+
+// The server acknowledges no segment, and its answer is one datagram.
+BOOST_AUTO_TEST_CASE(a_long_request_is_over_with_its_answer) {
+  UmadProgram own(process, 1);
+  const std::uint32_t id = register_administration(own, kGetMulti, IB_USER_MAD_USER_RMPP);
+  auto question = long_packet(2, administration(kGetMulti, true), 1000, client_id);
+  auto header = header_of_packet(question);
+  header.timeout_ms = 5000;
+  header.retries = 9;
+  std::memcpy(question.data(), &header, sizeof header);
+  // The second one has the id of the first.
+  for (int i = 0; i < 2; ++i) {
+    BOOST_TEST(client.write_bytes(question) == 0);
+    UmadPacket asked;
+    BOOST_REQUIRE(own.read(asked) == sizeof asked);
+    MadHeader theirs;
+    decode(asked.mad, theirs);
+    const Mad answer = administration(Method{0x94}, false, theirs.transaction.value);
+    BOOST_TEST(own.write(packet_to(1, answer, id)) == 0);
+    const auto answered = client.read_bytes();
+    BOOST_REQUIRE(answered.size() == sizeof(UmadPacket));
+    BOOST_TEST(header_of_packet(answered).status == 0u);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(what_is_longer_than_any_message_is_refused) {

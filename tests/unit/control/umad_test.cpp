@@ -139,6 +139,30 @@ BOOST_AUTO_TEST_CASE(requests_are_repeated_and_given_up) {
   BOOST_TEST(!pending.next_due());
 }
 
+// On InfiniBand what is sent once more may bring other requests' answers before it has left.
+BOOST_AUTO_TEST_CASE(a_request_may_be_answered_while_another_one_is_repeated_or_given_up) {
+  using namespace std::chrono_literals;
+  for (const std::uint32_t repetitions : {0U, 1U}) {
+    PendingRequests pending;
+    const PendingRequests::Clock::time_point start{};
+    std::vector<std::uint32_t> told;
+    for (std::uint32_t i = 1; i <= 4; ++i) {
+      PendingRequest request;
+      request.repetitions = repetitions;
+      request.packet.header.id = i;
+      pending.add({i, ManagementClass::openib_ping}, request, start);
+    }
+    const auto tell = [&](const PendingRequest& request) {
+      const std::uint32_t id = request.packet.header.id;
+      told.push_back(id);
+      if (id == 1) pending.take({2, ManagementClass::openib_ping}, {});
+      if (id == 3) pending.drop({4, ManagementClass::openib_ping});
+    };
+    pending.expire(start + 1s, tell, tell);
+    BOOST_TEST(told == (std::vector<std::uint32_t>{1, 3}), boost::test_tools::per_element());
+  }
+}
+
 struct Opened {
   RunningProcess process;
   UmadProgram client{process, 0};
