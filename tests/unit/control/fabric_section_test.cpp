@@ -207,6 +207,9 @@ BOOST_AUTO_TEST_CASE(a_file_of_ibsim) {
   check_says(error("Switch 8 \"S1\"\n[1] \"H1\"[1]\n"), file + ":2:", "there is no \"H1\"");
   check_says(error("Switch 8 \"S1\"\n[9] \"H1\"[1]\n\nHca 1 \"H1\"\n"), file + ":2:", "no port 9");
   check_says(error("Switch 8 \"S1\"\n"), file + ":1:", "no Hca");
+  std::string large = "Hca 1 \"H1\"\n";
+  for (int i = 0; i < 800; ++i) large += "Switch 254 \"S" + std::to_string(i) + "\"\n";
+  check_says(error(large), file + ":789:", "at most 200000 ports in all");
   check_says(section_error("ibsim_net = \"/nowhere.net\"\n"), "/nowhere.net:", "cannot be read");
 }
 
