@@ -42,6 +42,10 @@ Node make(const PlannedNode& planned) {
 
 }  // namespace
 
+bool is_printable(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char letter) { return letter >= ' ' && letter <= '~'; });
+}
+
 std::string FabricPlan::add(PlannedNode node) {
   const auto number = static_cast<NodeIndex>(nodes_.size());
   if (nodes_.size() >= kMostNodes)

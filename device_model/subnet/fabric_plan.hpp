@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device_model/subnet/link_ability.hpp"
@@ -21,6 +22,9 @@ inline constexpr std::size_t kLongestDescription = 64;
 inline constexpr std::size_t kMostNodes = 0xBFFF;
 // Each port takes memory for its tables of P_Keys and arbitration: about 100 MB for all.
 inline constexpr std::size_t kMostPorts = 200'000;
+
+// Whether it has printable characters of ASCII only, as the names and descriptions of nodes do.
+bool is_printable(std::string_view text);
 
 struct PlannedNode {
   wire::mad::NodeType type = wire::mad::NodeType::channel_adapter;
