@@ -30,6 +30,7 @@ Node make(const PlannedNode& planned) {
   Node node = planned.type == NodeType::switch_node
                   ? make_switch(planned.guid, planned.description, planned.ports)
                   : make_adapter(planned.guid, planned.description, planned.ability.mtu);
+  node.name = planned.name;
   // An adapter's further ports are there, and have no cable.
   node.info.ports = planned.ports;
   while (node.ports.size() <= planned.ports) {

@@ -211,6 +211,7 @@ BOOST_AUTO_TEST_CASE(a_file_of_ibsim) {
   check_says(error("Hca 1 \"H1\" # \"caf\xC3\xA9\"\n"), file + ":1:", "printable characters of ASCII");
   check_says(error("caguid=0x5\nHca 1 \"H1\"\n\ncaguid=0x5\nHca 1 \"H2\"\n"),
              file + ":5:", "the GUID of \"H2\" is that of \"H1\"");
+  check_says(error("Hca 1 \"H1\"\n\nSwitch 8 \"urnic0\"\n"), file + ":3:", "the name of a device");
   std::string large = "Hca 1 \"H1\"\n";
   for (int i = 0; i < 800; ++i) large += "Switch 254 \"S" + std::to_string(i) + "\"\n";
   check_says(error(large), file + ":789:", "at most 200000 ports in all");

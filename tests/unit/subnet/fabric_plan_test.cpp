@@ -87,6 +87,7 @@ BOOST_AUTO_TEST_CASE(the_fabric_is_as_planned) {
   const auto network = build(plan);
   BOOST_REQUIRE(network->nodes().size() == 3u);
   BOOST_TEST(network->node(kLeaf).is_switch());
+  BOOST_TEST(network->node(kLeaf).name == "leaf");
   BOOST_TEST(unsigned{network->node(kLeaf).info.ports} == 4u);
   BOOST_TEST(network->node(kSpine).info.node_guid.value == 0x77u);
   BOOST_TEST(std::to_integer<char>(network->node(kLeaf).description[5]) == '1');
