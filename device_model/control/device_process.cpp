@@ -135,8 +135,7 @@ struct DeviceProcess::Impl {
   // What the subnet manager changes of InfiniBand ports.
   void follow_subnet() {
     fabric.subnet().on_change([this](subnet::NodeIndex adapter) {
-      for (const auto& device : fabric.devices())
-        if (device->adapter == adapter) show_managed(*device);
+      if (const ServedDevice* const device = fabric.device_at(adapter)) show_managed(*device);
       follow_registration(adapter);
     });
   }

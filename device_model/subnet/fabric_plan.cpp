@@ -30,6 +30,7 @@ Node make(const PlannedNode& planned) {
   Node node = planned.type == NodeType::switch_node
                   ? make_switch(planned.guid, planned.description, planned.ports)
                   : make_adapter(planned.guid, planned.description, planned.ability.mtu);
+  node.name = planned.name;
   // An adapter's further ports are there, and have no cable.
   node.info.ports = planned.ports;
   while (node.ports.size() <= planned.ports) {
@@ -42,10 +43,17 @@ Node make(const PlannedNode& planned) {
 
 }  // namespace
 
+bool is_printable(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char letter) { return letter >= ' ' && letter <= '~'; });
+}
+
 std::string FabricPlan::add(PlannedNode node) {
   const auto number = static_cast<NodeIndex>(nodes_.size());
   if (nodes_.size() >= kMostNodes)
     return "a subnet has at most " + std::to_string(kMostNodes) + " nodes, because each needs a LID";
+  if (ports_ + node.ports > kMostPorts)
+    return "the nodes of a subnet have at most " + std::to_string(kMostPorts) +
+           " ports in all, because each takes memory";
   if (by_name_.count(node.name) != 0) return "there is a \"" + node.name + "\" already";
   if (node.guid.value == 0) {
     std::uint64_t guid = node.type == NodeType::switch_node ? kFirstSwitchGuid : kFirstAdapterGuid;
@@ -56,6 +64,7 @@ std::string FabricPlan::add(PlannedNode node) {
     return "its GUID is that of \"" + nodes_[other->second].name + "\"";
   by_name_.emplace(node.name, number);
   by_guid_.emplace(node.guid.value, number);
+  ports_ += node.ports;
   nodes_.push_back(std::move(node));
   return {};
 }

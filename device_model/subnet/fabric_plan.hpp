@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device_model/subnet/link_ability.hpp"
@@ -19,6 +20,11 @@ inline constexpr unsigned kMostSwitchPorts = 254;  // 255 in a forwarding table 
 inline constexpr std::size_t kLongestDescription = 64;
 // Unicast LIDs are below 0xC000, and every node needs one.
 inline constexpr std::size_t kMostNodes = 0xBFFF;
+// Each port takes memory for its tables of P_Keys and arbitration: about 100 MB for all.
+inline constexpr std::size_t kMostPorts = 200'000;
+
+// Whether it has printable characters of ASCII only, as the names and descriptions of nodes do.
+bool is_printable(std::string_view text);
 
 struct PlannedNode {
   wire::mad::NodeType type = wire::mad::NodeType::channel_adapter;
@@ -59,6 +65,7 @@ class FabricPlan {
   std::string check_end(PortPlace place) const;
 
   std::vector<PlannedNode> nodes_;
+  std::size_t ports_ = 0;  // of all nodes
   std::vector<PlannedLink> links_;
   std::map<std::string, NodeIndex, std::less<>> by_name_;
   std::map<std::uint64_t, NodeIndex> by_guid_;

@@ -31,14 +31,20 @@ struct PortLine {
   PlannedLink ability;
 };
 
-std::optional<std::uint64_t> number_in(std::string_view text, int base) {
-  if (text.starts_with("0x")) {
-    text.remove_prefix(2);
-    base = 16;
-  }
+constexpr const char* kNumberRule = "it needs a number, a hexadecimal one with 0x before it";
+
+// Behind it may be what ibnetdiscover writes there: the same in parentheses. A number that begins with 0 is a
+// hexadecimal one without its 0x, or an octal one.
+std::optional<std::uint64_t> number_in(std::string_view text) {
+  const bool is_hexadecimal = text.starts_with("0x");
+  if (is_hexadecimal) text.remove_prefix(2);
   std::uint64_t value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value, is_hexadecimal ? 16 : 10);
   if (read.ec != std::errc{}) return {};
+  const auto digits = static_cast<std::size_t>(read.ptr - text.data());
+  const std::size_t behind = text.find_first_not_of(" \t", digits);
+  if (behind != std::string_view::npos && text[behind] != '(') return {};
+  if (!is_hexadecimal && digits > 1 && text.starts_with('0')) return {};
   return value;
 }
 
@@ -91,20 +97,29 @@ class Reader {
     PlannedNode node;
     node.type = found[1] == "Switch" ? NodeType::switch_node : NodeType::channel_adapter;
     node.name = found[3];
+    node.description = found[4].matched ? found[4].str() : node.name;
+    if (!is_printable(node.name) || !is_printable(node.description))
+      fail("a node's ID and description have printable characters of ASCII only");
     const auto ports = std::stoul(found[2]);
     if (ports < 1 || ports > kMostSwitchPorts)
       fail("\"" + node.name + "\" has " + found[2].str() + " ports: allowed are 1 to " +
            std::to_string(kMostSwitchPorts));
     node.ports = static_cast<PortNumber>(ports);
-    node.description = found[4].matched ? found[4].str() : node.name;
     if (node.description.size() > kLongestDescription) node.description.resize(kLongestDescription);
     node.ability = ability_;
     Guid& next = node.type == NodeType::switch_node ? switch_guid_ : adapter_guid_;
     std::swap(node.guid, next);
-    if (!by_name_.emplace(node.name, static_cast<NodeIndex>(file_.nodes.size())).second)
-      fail("there is a \"" + node.name + "\" already");
+    check_unique(node);
     file_.nodes.push_back({line_, std::move(node)});
     return true;
+  }
+
+  void check_unique(const PlannedNode& node) {
+    if (!by_name_.emplace(node.name, static_cast<NodeIndex>(file_.nodes.size())).second)
+      fail("there is a \"" + node.name + "\" already");
+    if (node.guid.value == 0) return;  // the plan gives it one
+    const auto [owner, is_new] = by_guid_.emplace(node.guid.value, node.name);
+    if (!is_new) fail("the GUID of \"" + node.name + "\" is that of \"" + owner->second + "\"");
   }
 
   // The file's numbers are masks, as PortInfo has them.
@@ -112,12 +127,12 @@ class Reader {
     const std::size_t equals = line.find('=');
     if (equals == std::string::npos) return false;
     const std::string key = line.substr(0, equals);
-    const auto value = number_in(std::string_view(line).substr(equals + 1), 10);
+    const auto value = number_in(std::string_view(line).substr(equals + 1));
     if (key == "vendid" || key == "devid" || key == "sysimgguid") return true;
     if (key != "switchguid" && key != "caguid" && key != "hcaguids" && key != "width" && key != "speed" &&
         key != "extspeed")
       return false;
-    if (!value || (*value == 0 && key != "extspeed")) fail("\"" + line + "\": it needs a number");
+    if (!value || (*value == 0 && key != "extspeed")) fail("\"" + line + "\": " + kNumberRule);
     if (key == "switchguid") switch_guid_ = {*value};
     if (key == "caguid" || key == "hcaguids") adapter_guid_ = {*value};
     if (key == "width") ability_.width = width_of_mask(*value);
@@ -153,8 +168,8 @@ class Reader {
     static const std::regex option(R"re(\b([wse])=(\w+))re");
     std::uint64_t speed = 0, extended = 0;
     for (std::sregex_iterator each(options.begin(), options.end(), option), end; each != end; ++each) {
-      const auto value = number_in((*each)[2].str(), 10);
-      if (!value) fail("\"" + each->str() + "\": it needs a number");
+      const auto value = number_in((*each)[2].str());
+      if (!value) fail("\"" + each->str() + "\": " + kNumberRule);
       if ((*each)[1] == "w") link.width = width_of_lanes(*value);
       if ((*each)[1] == "s") speed = *value;
       if ((*each)[1] == "e") extended = *value;
@@ -215,6 +230,7 @@ class Reader {
   NetFile file_;
   std::vector<PortLine> ports_;
   std::map<std::string, NodeIndex> by_name_;
+  std::map<std::uint64_t, std::string> by_guid_;  // names
   // Places in `file_.links`, by node and port of the end whose line came first, then of the other.
   std::map<std::array<std::uint32_t, 4>, std::size_t> said_;
   Guid switch_guid_;   // of the next switch; zero: none said

@@ -54,6 +54,7 @@ struct PendingTrap {
 
 struct Node {
   wire::mad::NodeInfo info;
+  std::string name;  // by which the configuration and people at this host name it; no manager reads it
   wire::mad::SmpData description{};
   wire::mad::SwitchInfo switch_info;  // a switch's
   wire::mad::GuidBlock guids{};

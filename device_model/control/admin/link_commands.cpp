@@ -137,7 +137,7 @@ std::vector<subnet::PortPlace> switch_ports(const Fabric& fabric, const json& re
   if (name == request.end() || !name->is_string()) return {};
   for (const auto& device : fabric.devices())
     if (*name == device->settings.name) return {};
-  return find_switch_ports(fabric.subnet(), name->get<std::string>());
+  return find_switch_ports(fabric, name->get<std::string>());
 }
 
 LinkSettings changed(LinkSettings settings, const LinkChange& change) {
@@ -181,7 +181,7 @@ json AdminServer::link(const json& request, AdminConnectionState&) {
   Fabric& fabric = surroundings_.fabric;
   if (const auto places = switch_ports(fabric, request); !places.empty()) {
     if (request.contains("set")) surroundings_.set_cables(places, *read_cable_change(request).up);
-    return {{"links", describe_switch_links(fabric.subnet(), places)}};
+    return {{"links", describe_switch_links(fabric, places)}};
   }
   ServedDevice* const only = find_device(fabric, request);
   if (request.contains("set")) {

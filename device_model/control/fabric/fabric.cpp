@@ -72,8 +72,10 @@ Fabric::Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCa
   if (engines > 1) connect_engines();
   for (const DeviceSettings& settings : configuration.devices) add_device(settings, configuration.icrc);
   subnet_ = make_subnet(configuration.fabric, devices_);
-  if (!subnet_->nodes().empty())
-    lid_routing_ = std::make_unique<LidRouting>(*subnet_, devices_, infiniband_unit());
+  device_of_node_.resize(subnet_->nodes().size());
+  for (const auto& device : devices_)
+    if (device->adapter) device_of_node_.at(*device->adapter) = device.get();
+  if (!subnet_->nodes().empty()) lid_routing_ = std::make_unique<LidRouting>(*this);
   subnet_changed();
   add_neighbours(stations_);
   if (configuration.lan) join_lan(lan != nullptr ? std::move(lan) : open_carrier(lan_settings_.carrier));

@@ -72,6 +72,9 @@ class Fabric {
 
   const std::vector<std::unique_ptr<ServedDevice>>& devices() const { return devices_; }
 
+  // The device that is this node of the subnet; null: a switch, or a host without a device.
+  ServedDevice* device_at(subnet::NodeIndex node) const { return device_of_node_.at(node); }
+
   // The built-in InfiniBand fabric; without nodes if there are no InfiniBand devices.
   subnet::Network& subnet() { return *subnet_; }
   const subnet::Network& subnet() const { return *subnet_; }
@@ -151,6 +154,7 @@ class Fabric {
   std::vector<std::unique_ptr<EngineUnit>> units_;
   std::vector<std::unique_ptr<ServedDevice>> devices_;
   std::unique_ptr<subnet::Network> subnet_;
+  std::vector<ServedDevice*> device_of_node_;
   std::unique_ptr<LidRouting> lid_routing_;  // null: there are no InfiniBand devices
   std::function<void()> subnet_watcher_;
   std::vector<link::Neighbours*> neighbours_;

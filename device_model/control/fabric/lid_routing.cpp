@@ -3,8 +3,10 @@
 #include <utility>
 
 #include "device_model/control/fabric/engine_unit.hpp"
+#include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/port_record.hpp"
 #include "device_model/engine/device.hpp"
+#include "device_model/subnet/network.hpp"
 #include "wire/byte_order.hpp"
 #include "wire/mad/subnet_tables.hpp"
 
@@ -43,23 +45,18 @@ std::vector<link::LidPortSet> groups_of(const subnet::Node& node) {
 
 }  // namespace
 
-LidRouting::LidRouting(const subnet::Network& network,
-                       const std::vector<std::unique_ptr<ServedDevice>>& devices, EngineUnit& unit)
-    : network_(network),
-      unit_(unit),
-      device_of_node_(network.nodes().size()),
-      seen_(network.nodes().size(), kNever),
-      gids_(network.nodes().size()),
-      managed_(network.nodes().size()) {
-  for (const auto& device : devices)
-    if (device->adapter) device_of_node_.at(*device->adapter) = device.get();
-}
+LidRouting::LidRouting(const Fabric& fabric)
+    : fabric_(fabric),
+      unit_(fabric.infiniband_unit()),
+      seen_(fabric.subnet().nodes().size(), kNever),
+      gids_(seen_.size()),
+      managed_(seen_.size()) {}
 
 void LidRouting::follow() {
   std::vector<Change> changes;
   for (subnet::NodeIndex i = 0; i < seen_.size(); ++i) {
-    if (seen_[i] == network_.node(i).revision) continue;
-    seen_[i] = network_.node(i).revision;
+    const std::uint32_t revision = fabric_.subnet().node(i).revision;
+    if (std::exchange(seen_[i], revision) == revision) continue;
     changes.push_back(change_of(i));
   }
   if (changes.empty()) return;
@@ -69,7 +66,7 @@ void LidRouting::follow() {
 }
 
 LidRouting::Change LidRouting::change_of(subnet::NodeIndex number) {
-  const subnet::Node& node = network_.node(number);
+  const subnet::Node& node = fabric_.subnet().node(number);
   Change change;
   change.number = number;
   change.node.ports = ports_of(node);
@@ -79,7 +76,7 @@ LidRouting::Change LidRouting::change_of(subnet::NodeIndex number) {
     return change;
   }
   const wire::mad::PortInfo& info = node.ports[1].info;
-  change.device = device_of_node_[number];
+  change.device = fabric_.device_at(number);
   if (change.device == nullptr) return change;
   change.node.device = change.device->index;
   change.node.lid = info.lid;

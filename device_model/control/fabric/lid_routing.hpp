@@ -4,24 +4,23 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "device_model/control/fabric/port_events.hpp"
 #include "device_model/control/fabric/served_device.hpp"
 #include "device_model/engine/device/device_config.hpp"
 #include "device_model/link/lid_routes.hpp"
-#include "device_model/subnet/network.hpp"
+#include "device_model/subnet/node.hpp"
 
 namespace urnic::control {
 
 struct EngineUnit;
+class Fabric;
 
 class LidRouting {
  public:
-  // All outlive it.
-  LidRouting(const subnet::Network& network, const std::vector<std::unique_ptr<ServedDevice>>& devices,
-             EngineUnit& unit);
+  // `fabric` has its subnet and its devices, and outlives it.
+  explicit LidRouting(const Fabric& fabric);
 
   // Hands on what has changed since the last call; waits for the end of the engine's round, if so.
   void follow();
@@ -30,7 +29,7 @@ class LidRouting {
   struct Change {
     std::uint32_t number = 0;
     link::LidNode node;
-    ServedDevice* device = nullptr;  // null: a switch
+    ServedDevice* device = nullptr;  // null: a switch, or a host without a device
     engine::LocalLids lids;
     std::vector<engine::LocalGid> gids;
     bool has_new_gids = false;
@@ -41,9 +40,8 @@ class LidRouting {
   Change change_of(subnet::NodeIndex number);
   void apply(Change& change) const;
 
-  const subnet::Network& network_;
+  const Fabric& fabric_;
   EngineUnit& unit_;
-  std::vector<ServedDevice*> device_of_node_;
   std::vector<std::uint32_t> seen_;           // revisions, by node
   std::vector<std::vector<wire::Gid>> gids_;  // by node
   std::vector<ManagedPort> managed_;          // by node

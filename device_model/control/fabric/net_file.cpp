@@ -30,6 +30,11 @@ toml::table section_of(const subnet::PlannedNode& adapter) {
   return section;
 }
 
+bool names_device(const std::string& name, const Configuration& configuration) {
+  return std::any_of(configuration.devices.begin(), configuration.devices.end(),
+                     [&](const DeviceSettings& device) { return device.name == name; });
+}
+
 }  // namespace
 
 std::optional<NetFileSetting> read_net_file(const settings::TableReader& root, const std::string& file) {
@@ -73,6 +78,11 @@ void plan_net(const NetFileSetting& setting, Configuration& configuration) {
       node.ability.mtu = own.ability.mtu;
       node.largest_mtu = own.largest_mtu;
     }
+    if (node.type == NodeType::switch_node && names_device(node.name, configuration))
+      settings::fail_at(setting.file, setting.net.nodes[i].line,
+                        fmt::format("a switch is \"{}\", which is the name of a device: commands need two "
+                                    "names for them",
+                                    node.name));
     if (const std::string problem = plan.add(std::move(node)); !problem.empty())
       settings::fail_at(setting.file, setting.net.nodes[i].line, problem);
   }

@@ -1,6 +1,5 @@
 #include "device_model/control/fabric/node_keys.hpp"
 
-#include <algorithm>
 #include <charconv>
 
 #include "device_model/subnet/fabric_plan.hpp"
@@ -16,10 +15,8 @@ constexpr std::size_t kGuidLetters = 18;
 }  // namespace
 
 bool is_node_text(std::string_view text, std::string_view without) {
-  return text.size() <= subnet::kLongestDescription &&
-         std::all_of(text.begin(), text.end(), [&](char letter) {
-           return letter >= ' ' && letter <= '~' && without.find(letter) == std::string_view::npos;
-         });
+  return text.size() <= subnet::kLongestDescription && subnet::is_printable(text) &&
+         text.find_first_of(without) == std::string_view::npos;
 }
 
 std::optional<std::string> read_description(const settings::TableReader& reader) {

@@ -1,4 +1,4 @@
-// What a port's link runs at, in the encodings of verbs and as sysfs says it.
+// What a port's link runs at, in the encodings of verbs and of path records, and as sysfs says it.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,11 @@ namespace urnic::control {
 // active_width and active_speed of ibv_port_attr.
 std::uint32_t verbs_width(subnet::LinkRate rate);
 std::uint32_t verbs_speed(subnet::LinkRate rate);
+
+// As PathRecord:Rate and enum ibv_rate have it (IBTA 15.2.5.16).
+std::uint8_t path_rate(subnet::LinkRate rate);
+// The slower of two.
+subnet::LinkRate slower(subnet::LinkRate one, subnet::LinkRate other);
 
 // As Linux has it in the file `rate` (its ib_port_attr_to_speed_info and rate_show): "100 Gb/sec (4X EDR)".
 std::string rate_text(subnet::LinkRate rate);

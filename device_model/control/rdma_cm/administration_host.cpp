@@ -31,14 +31,12 @@ void AdministrationHost::on_answer(Handler handler) {
 }
 
 std::optional<wire::Lid> AdministrationHost::send(subnet::NodeIndex adapter, const wire::mad::Mad& mad) {
-  const auto& devices = fabric_.devices();
-  const auto device = std::find_if(devices.begin(), devices.end(),
-                                   [&](const auto& each) { return each->adapter == adapter; });
+  ServedDevice* const device = fabric_.device_at(adapter);
   const wire::mad::PortInfo& port = fabric_.subnet().port(adapter);
   GsiAddress to;
   to.lid = port.manager_lid.value;
   to.service_level = port.manager_sl;
-  if (device == devices.end() || gsi_.send(**device, to, mad) == GsiSent::bad_address) return {};
+  if (device == nullptr || gsi_.send(*device, to, mad) == GsiSent::bad_address) return {};
   return port.manager_lid;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/port_rate.hpp"
 #include "device_model/control/fabric/port_record.hpp"
 #include "device_model/control/rdma_cm/infiniband_addresses.hpp"
 #include "device_model/subnet/network.hpp"
@@ -38,7 +39,6 @@ const subnet::Node* adapter_with(const Fabric& fabric, const wire::Gid& gid) {
 
 // What a path record of the subnet manager would say of two ports of its subnet, without quality of service.
 std::optional<cm::Path> local_path(const Fabric& fabric, const Id& id) {
-  constexpr std::uint8_t kRate100G = 16;  // IBTA 15.2.5.16
   const subnet::Node* const peer = adapter_with(fabric, id.peer);
   if (peer == nullptr) return {};
   const wire::mad::PortInfo& own_port = fabric.subnet().port(*id.local->device->adapter);
@@ -47,7 +47,7 @@ std::optional<cm::Path> local_path(const Fabric& fabric, const Id& id) {
   cm::Path path;
   path.own_lid = own_port.lid;
   path.peer_lid = peer_port.lid;
-  path.rate = kRate100G;
+  path.rate = path_rate(slower(subnet::active_rate(own_port), subnet::active_rate(peer_port)));
   path.hop_limit = 0;
   path.mtu = static_cast<wire::mad::MtuCode>(std::min(own_port.neighbor_mtu, peer_port.neighbor_mtu));
   return path;

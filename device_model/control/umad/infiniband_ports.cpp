@@ -41,13 +41,10 @@ InfinibandPorts::InfinibandPorts(EventLoop& loop, Fabric& fabric, Gsi& gsi, Take
     : fabric_(fabric),
       gsi_(gsi),
       taker_(std::move(taker)),
-      device_of_node_(fabric.subnet().nodes().size()),
       violations_(fabric.subnet().nodes().size()),
       repeat_(loop, [this] { repeat_traps(); }) {
-  for (const auto& device : fabric_.devices())
-    if (device->adapter) device_of_node_.at(*device->adapter) = device.get();
-  for (subnet::NodeIndex node = 0; node < device_of_node_.size(); ++node)
-    if (device_of_node_[node] == nullptr) performance_.try_emplace(node, counters_of_node(fabric_, node));
+  for (subnet::NodeIndex node = 0; node < violations_.size(); ++node)
+    if (fabric_.device_at(node) == nullptr) performance_.try_emplace(node, counters_of_node(fabric_, node));
   fabric_.subnet().on_arrival(
       [this](subnet::NodeIndex node, const subnet::Datagram& datagram) { arrive(node, datagram); });
 }
@@ -75,13 +72,14 @@ void InfinibandPorts::arrive(subnet::NodeIndex node, const subnet::Datagram& dat
     if (const auto counters = performance_of(node).answer(header, datagram.mad))
       return answer(node, datagram, *counters);
   }
-  if (ServedDevice* const device = device_of_node_[node]) return arrive_at_device(*device, datagram, header);
+  if (ServedDevice* const device = fabric_.device_at(node))
+    return arrive_at_device(*device, datagram, header);
   if (header.method == Method::get || header.method == Method::set)
     answer(node, datagram, unsupported(datagram, header));
 }
 
 PerformanceAgent& InfinibandPorts::performance_of(subnet::NodeIndex node) {
-  const ServedDevice* const device = device_of_node_[node];
+  const ServedDevice* const device = fabric_.device_at(node);
   return device != nullptr ? gsi_.performance(*device) : performance_.at(node);
 }
 

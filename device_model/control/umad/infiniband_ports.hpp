@@ -57,7 +57,6 @@ class InfinibandPorts {
   Gsi& gsi_;
   Taker taker_;
   std::map<subnet::NodeIndex, PerformanceAgent> performance_;  // of nodes without a device
-  std::vector<ServedDevice*> device_of_node_;                  // null: a switch, or a host without a device
   std::vector<Violations> violations_;                         // told so far, by node
   Timer repeat_;                                               // of traps
 };

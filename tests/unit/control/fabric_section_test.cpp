@@ -207,6 +207,14 @@ BOOST_AUTO_TEST_CASE(a_file_of_ibsim) {
   check_says(error("Switch 8 \"S1\"\n[1] \"H1\"[1]\n"), file + ":2:", "there is no \"H1\"");
   check_says(error("Switch 8 \"S1\"\n[9] \"H1\"[1]\n\nHca 1 \"H1\"\n"), file + ":2:", "no port 9");
   check_says(error("Switch 8 \"S1\"\n"), file + ":1:", "no Hca");
+  // What a device's section would refuse is refused where it is written.
+  check_says(error("Hca 1 \"H1\" # \"caf\xC3\xA9\"\n"), file + ":1:", "printable characters of ASCII");
+  check_says(error("caguid=0x5\nHca 1 \"H1\"\n\ncaguid=0x5\nHca 1 \"H2\"\n"),
+             file + ":5:", "the GUID of \"H2\" is that of \"H1\"");
+  check_says(error("Hca 1 \"H1\"\n\nSwitch 8 \"urnic0\"\n"), file + ":3:", "the name of a device");
+  std::string large = "Hca 1 \"H1\"\n";
+  for (int i = 0; i < 800; ++i) large += "Switch 254 \"S" + std::to_string(i) + "\"\n";
+  check_says(error(large), file + ":789:", "at most 200000 ports in all");
   check_says(section_error("ibsim_net = \"/nowhere.net\"\n"), "/nowhere.net:", "cannot be read");
 }
 
@@ -234,23 +242,30 @@ BOOST_AUTO_TEST_CASE(rates_as_verbs_and_sysfs_have_them) {
     LinkSpeed speed;
     std::uint32_t verbs_width, verbs_speed;
     const char* text;
+    unsigned path_rate;
   };
-  // Linux: drivers/infiniband/core/sysfs.c, rate_show; enum ib_port_speed.
+  // Linux: drivers/infiniband/core/sysfs.c, rate_show; enum ib_port_speed; enum ib_rate.
   const Row rows[] = {
-      {LinkWidth::x1, LinkSpeed::sdr, 1, 1, "2.5 Gb/sec (1X SDR)"},
-      {LinkWidth::x4, LinkSpeed::ddr, 2, 2, "20 Gb/sec (4X DDR)"},
-      {LinkWidth::x8, LinkSpeed::qdr, 4, 4, "80 Gb/sec (8X QDR)"},
-      {LinkWidth::x4, LinkSpeed::fdr, 2, 16, "56 Gb/sec (4X FDR)"},
-      {LinkWidth::x12, LinkSpeed::edr, 8, 32, "300 Gb/sec (12X EDR)"},
-      {LinkWidth::x4, LinkSpeed::hdr, 2, 64, "200 Gb/sec (4X HDR)"},
-      {LinkWidth::x4, LinkSpeed::ndr, 2, 128, "400 Gb/sec (4X NDR)"},
+      {LinkWidth::x1, LinkSpeed::sdr, 1, 1, "2.5 Gb/sec (1X SDR)", 2},
+      {LinkWidth::x4, LinkSpeed::ddr, 2, 2, "20 Gb/sec (4X DDR)", 6},
+      {LinkWidth::x8, LinkSpeed::qdr, 4, 4, "80 Gb/sec (8X QDR)", 9},
+      {LinkWidth::x4, LinkSpeed::fdr, 2, 16, "56 Gb/sec (4X FDR)", 12},
+      {LinkWidth::x12, LinkSpeed::edr, 8, 32, "300 Gb/sec (12X EDR)", 18},
+      {LinkWidth::x4, LinkSpeed::hdr, 2, 64, "200 Gb/sec (4X HDR)", 17},
+      {LinkWidth::x12, LinkSpeed::ndr, 8, 128, "1200 Gb/sec (12X NDR)", 24},
+      {LinkWidth::x4, LinkSpeed::ndr, 2, 128, "400 Gb/sec (4X NDR)", 21},
   };
   for (const Row& row : rows) {
     const subnet::LinkRate rate{row.width, row.speed};
     BOOST_TEST(verbs_width(rate) == row.verbs_width);
     BOOST_TEST(verbs_speed(rate) == row.verbs_speed);
     BOOST_TEST(rate_text(rate) == row.text);
+    BOOST_TEST(unsigned{path_rate(rate)} == row.path_rate);
   }
+  // A wide link may be slower than a narrow one.
+  const subnet::LinkRate wide{LinkWidth::x12, LinkSpeed::sdr}, narrow{LinkWidth::x1, LinkSpeed::ndr};
+  BOOST_TEST((slower(wide, narrow) == wide));
+  BOOST_TEST((slower(narrow, wide) == wide));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,11 +2,13 @@
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
+#include <fstream>
 
 #include "device_model/control/fabric/port_events.hpp"
 #include "json/json.hpp"
 #include "tests/unit/control/admin_program.hpp"
 #include "tests/unit/control/running_process.hpp"
+#include "tests/unit/control/temporary_directory.hpp"
 
 namespace urnic::control::test {
 namespace {
@@ -38,12 +40,16 @@ const std::vector<Step> kSteps{
     {"register again", [](ManagedPort& port) { ++port.reregistrations; }, {DeviceEvent::client_reregister}},
 };
 
-// Two InfiniBand devices that the built-in manager has made active.
+const std::string kTwoDevices =
+    "subnet_manager = \"built_in\"\n[[devices]]\nlink_layer = \"infiniband\"\n[[devices]]\nlink_layer = "
+    "\"infiniband\"\n";
+
+// InfiniBand devices that the built-in manager has made active.
 struct ManagedProcess {
-  RunningProcess process{{},
-                         parse_configuration("subnet_manager = \"built_in\"\n[[devices]]\nlink_layer = "
-                                             "\"infiniband\"\n[[devices]]\nlink_layer = \"infiniband\"\n",
-                                             "lab.toml")};
+  ManagedProcess() : ManagedProcess(kTwoDevices) {}
+  explicit ManagedProcess(const std::string& text) : process({}, parse_configuration(text, "lab.toml")) {}
+
+  RunningProcess process;
   AdminProgram admin{process};
 
   json set_state(const std::string& link, const char* state) {
@@ -98,7 +104,7 @@ BOOST_FIXTURE_TEST_CASE(a_switchs_links_have_names, ManagedProcess) {
   const json one = admin.ask({{"cmd", "link"}, {"device", "urnic switch:2"}}).at("links");
   BOOST_TEST(one.size() == 1u);
   BOOST_TEST(one.at("urnic switch:2").at("state") == "up");
-  BOOST_TEST(one.at("urnic switch:2").at("peer").get<std::string>().find(" urnic1:1") != std::string::npos);
+  BOOST_TEST(one.at("urnic switch:2").at("peer") == "urnic1:1");
   BOOST_TEST(set_state("urnic switch:2", "down").at("links").at("urnic switch:2").at("state") == "down");
   BOOST_TEST(port_state("urnic0") == "active");
   BOOST_TEST(port_state("urnic1") == "down");
@@ -107,6 +113,39 @@ BOOST_FIXTURE_TEST_CASE(a_switchs_links_have_names, ManagedProcess) {
   set_state("urnic switch", "up");
   BOOST_TEST(becomes_active("urnic0"));
   BOOST_TEST(becomes_active("urnic1"));
+}
+
+// By the names of the configuration: several switches may have the same description.
+BOOST_AUTO_TEST_CASE(descriptions_of_switches_are_not_their_names) {
+  ManagedProcess lab(kTwoDevices +
+                     "[[fabric.switches]]\nname = \"leaf1\"\ndescription = \"Leaf\"\nports = 4\n"
+                     "[[fabric.switches]]\nname = \"leaf2\"\ndescription = \"Leaf\"\nports = 4\n"
+                     "[[fabric.links]]\nfrom = \"leaf1:4\"\nto = \"leaf2:3\"\n"
+                     "[[fabric.links]]\nfrom = \"urnic1\"\nto = \"leaf2:1\"\n");
+  const json links = lab.set_state("leaf2:1", "down").at("links");
+  BOOST_TEST(links == json({{"leaf2:1", {{"state", "down"}, {"peer", "urnic1:1"}}}}));
+  BOOST_TEST(lab.port_state("urnic0") == "active");
+  BOOST_TEST(lab.port_state("urnic1") == "down");
+  const json between = lab.admin.ask({{"cmd", "link"}, {"device", "leaf1:4"}}).at("links");
+  BOOST_TEST(between.at("leaf1:4").at("peer") == "leaf2:3");
+  const auto unknown = lab.error({{"cmd", "link"}, {"device", "Leaf:1"}});
+  BOOST_TEST(unknown.find("there is no device \"Leaf:1\"") == 0u);
+}
+
+// A switch of a file has its node ID, a device the name that programs know.
+BOOST_AUTO_TEST_CASE(switches_of_a_file_have_their_ids) {
+  const TemporaryDirectory directory;
+  const std::string file = (directory.path() / "lab.net").string();
+  std::ofstream(file) << "Switch 4 \"S-1\" # \"Leaf\"\n[1] \"H-1\"[1]\n[2] \"S-1:2\"[2]\n\n"
+                         "Switch 4 \"S-1:2\" # \"Leaf\"\n[1] \"H-2\"[1]\n\n"
+                         "Hca 1 \"H-1\"\n\nHca 1 \"H-2\"\n";
+  ManagedProcess lab("subnet_manager = \"built_in\"\nibsim_net = \"" + file + "\"\n");
+  const json links = lab.set_state("S-1:2:1", "down").at("links");
+  BOOST_TEST(links == json({{"S-1:2:1", {{"state", "down"}, {"peer", "urnic1:1"}}}}));
+  BOOST_TEST(lab.port_state("urnic1") == "down");
+  const auto ambiguous = lab.error({{"cmd", "link"}, {"device", "S-1:2"}, {"set", {{"state", "down"}}}});
+  BOOST_TEST(ambiguous.find("S-1:2: it is a switch, and may be a port of the switch S-1") == 0u);
+  BOOST_TEST(lab.port_state("urnic0") == "active");
 }
 
 BOOST_FIXTURE_TEST_CASE(wrong_names_of_links_are_told, ManagedProcess) {

@@ -17,9 +17,10 @@ using wire::mad::PathRecord;
 constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
 constexpr std::uint64_t kSpaceBits = 0xFFFF'FFFF'FFFF'0000;
 
-// Two InfiniBand devices that are up.
+// InfiniBand devices that are up.
 struct Subnet : World {
-  Subnet() : World(infiniband_configuration()) {
+  Subnet() : Subnet(infiniband_configuration()) {}
+  explicit Subnet(const Configuration& configuration) : World(configuration) {
     subnet::sweep(fabric.subnet());
     fabric.subnet_changed();
   }
@@ -405,6 +406,33 @@ BOOST_FIXTURE_TEST_CASE(the_built_in_manager_is_not_asked, Resolved) {
   program.expect(EventType::route_resolved, id);
   BOOST_TEST(manager.asked.empty());
   BOOST_TEST(program.join(id, address("239.1.2.3")) == EINVAL);
+}
+
+// What the built-in manager would say is what the ports say: the slower end counts.
+BOOST_AUTO_TEST_CASE(a_path_of_the_built_in_manager_has_the_rate_of_its_slower_end) {
+  Subnet slow(
+      parse_configuration("[[devices]]\nlink_layer = \"infiniband\"\n"
+                          "[[devices]]\nlink_layer = \"infiniband\"\n"
+                          "[[fabric.switches]]\nname = \"leaf\"\nports = 2\n"
+                          "[[fabric.links]]\nfrom = \"urnic1\"\nto = \"leaf:2\"\n"
+                          "width = \"1x\"\nspeed = \"SDR\"\n",
+                          "lab.toml"));
+  slow.manager.has_administration = false;
+  for (const std::size_t source : {0u, 1u}) {
+    Program program(slow);
+    const std::uint32_t id = program.create();
+    BOOST_TEST(program.resolve(id, ib_address(slow.gid(1 - source), 7000), ib_address(slow.gid(source))) ==
+               0);
+    program.expect(EventType::address_resolved, id);
+    BOOST_TEST(program.resolve_route(id) == 0);
+    program.expect(EventType::route_resolved, id);
+    BOOST_TEST(program.query(id, RDMA_USER_CM_QUERY_PATH) == 0);
+    const auto paths = program.read_answer<QueryPathAnswer>();
+    BOOST_REQUIRE_EQUAL(paths.num_paths, 1u);
+    std::array<std::byte, wire::mad::kPathRecordBytes> bytes{};
+    std::memcpy(bytes.data(), paths.paths[0].path_rec, sizeof bytes);
+    BOOST_TEST(wire::mad::decode_path(bytes).rate == 2);  // 2.5 Gbit/s: IBTA 15.2.5.16
+  }
 }
 
 BOOST_FIXTURE_TEST_CASE(an_identifier_that_ends_asks_no_longer, Resolved) {

@@ -43,6 +43,23 @@ BOOST_AUTO_TEST_CASE(names_and_guids_are_unique) {
   BOOST_TEST(!plan.find("nobody").has_value());
 }
 
+// Whatever a small file asks for, the memory that the fabric takes has a bound.
+BOOST_AUTO_TEST_CASE(all_nodes_together_have_a_bound_of_ports) {
+  std::size_t ports = 9;  // of the nodes before
+  const auto add = [&](unsigned count) {
+    return plan.add({.type = NodeType::switch_node,
+                     .name = "S" + std::to_string(ports),
+                     .ports = static_cast<PortNumber>(count)});
+  };
+  for (; ports + kMostSwitchPorts <= kMostPorts; ports += kMostSwitchPorts)
+    BOOST_REQUIRE(add(kMostSwitchPorts) == "");
+  check_says(add(kMostSwitchPorts), "at most 200000 ports in all");
+  const auto rest = static_cast<unsigned>(kMostPorts - ports);
+  BOOST_TEST(add(rest) == "");
+  ports = kMostPorts;
+  check_says(add(1), "at most 200000 ports in all");
+}
+
 BOOST_AUTO_TEST_CASE(a_port_has_one_cable_that_leads_to_another_node) {
   BOOST_TEST(connect({kLeaf, 4}, {kSpine, 1}) == "");
   check_says(connect({kHost, 1}, {kLeaf, 4}), "leaf:4 has a link already, to spine:1");
@@ -70,6 +87,7 @@ BOOST_AUTO_TEST_CASE(the_fabric_is_as_planned) {
   const auto network = build(plan);
   BOOST_REQUIRE(network->nodes().size() == 3u);
   BOOST_TEST(network->node(kLeaf).is_switch());
+  BOOST_TEST(network->node(kLeaf).name == "leaf");
   BOOST_TEST(unsigned{network->node(kLeaf).info.ports} == 4u);
   BOOST_TEST(network->node(kSpine).info.node_guid.value == 0x77u);
   BOOST_TEST(std::to_integer<char>(network->node(kLeaf).description[5]) == '1');
