@@ -36,6 +36,12 @@ FrameTemplate::FrameTemplate(const NetworkHeaders& network)
   if (ipv4_) ipv4_sum_.add({network_.data() + ethernet_bytes_, kIpv4Bytes});
 }
 
+Lid FrameTemplate::source() const { return {load_be16(network_.data() + infiniband::kSourceLidOffset)}; }
+
+void FrameTemplate::set_source(Lid source) {
+  store_be16(network_.data() + infiniband::kSourceLidOffset, source.value);
+}
+
 std::size_t FrameTemplate::frame_bytes(Opcode opcode, std::size_t payload_bytes) const {
   return network_bytes_ + transport_header_size(opcode) + payload_bytes + pad_for(payload_bytes) + kIcrcBytes;
 }

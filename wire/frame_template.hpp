@@ -22,6 +22,10 @@ class FrameTemplate {
   // it.
   Frame encode(const TransportHeaders& transport, std::span<const std::byte> payload, FrameStorage& storage,
                Icrc check = Icrc::made) const;
+  // The sender's LID; of an InfiniBand packet only.
+  Lid source() const;
+  void set_source(Lid source);
+
   // How long `encode` makes the frame of a packet with this opcode.
   std::size_t frame_bytes(Opcode opcode, std::size_t payload_bytes) const;
 

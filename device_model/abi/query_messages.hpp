@@ -87,6 +87,8 @@ struct QueryPortReply {
   std::uint32_t manager_lid;
   std::uint32_t manager_sl;
   std::uint32_t subnet_timeout;
+  std::uint32_t pkey_violations;
+  std::uint32_t qkey_violations;
   std::uint32_t flags;
 };
 

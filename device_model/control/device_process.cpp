@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <system_error>
+#include <utility>
 
 #include "device_model/control/admin/active_faults.hpp"
 #include "device_model/control/admin/admin_server.hpp"
@@ -97,6 +98,9 @@ struct DeviceProcess::Impl {
               directory.admin_socket()) {
     netlink_server.tell_of(identifiers);
     gsi.on_traffic([this] { counters.touch(); });
+    counters.on_read([this](const ServedDevice& device, const CounterSnapshot& read) {
+      if (device.adapter) umad.infiniband_ports().report_violations(device, read);
+    });
     control.on_change([this] {
       counters.touch();
       look_at_use();
@@ -126,7 +130,13 @@ struct DeviceProcess::Impl {
     fabric.subnet().on_change([this](subnet::NodeIndex adapter) {
       for (const auto& device : fabric.devices())
         if (device->adapter == adapter) show_managed(*device);
+      follow_registration(adapter);
     });
+  }
+
+  void follow_registration(subnet::NodeIndex adapter) {
+    const std::uint32_t now = fabric.subnet().node(adapter).reregistrations;
+    if (std::exchange(reregistrations[adapter], now) != now) rdma_cm.rdma_cm().register_again(adapter);
   }
 
   // A manager may go on although files cannot be written: the file system is full, or somebody removed them.
@@ -200,6 +210,7 @@ struct DeviceProcess::Impl {
     }
     Fabric& fabric;
   } engines_end{fabric};
+  std::map<subnet::NodeIndex, std::uint32_t> reregistrations;  // by adapter, as it was at last
   SubnetManager manager;
   UmadServer umad;
   rdma_cm::RdmaCmServer rdma_cm;

@@ -17,6 +17,7 @@ std::uint8_t linux_state(rdma_cm::IdState state) {
     case rdma_cm::IdState::address_resolved:
       return 2;
     case rdma_cm::IdState::route_query:
+      return 3;
     case rdma_cm::IdState::route_resolved:
       return 4;
     case rdma_cm::IdState::connect:

@@ -85,6 +85,39 @@ void Device::set_gids(const std::vector<LocalGid>& gids) {
   events_.raise(DeviceEvent::gid_change);
 }
 
+void Device::set_lids(const LocalLids& lids) {
+  if (lids == lids_) return;
+  lids_ = lids;
+  queue_pairs_.for_each([&](QueuePairContext& queue_pair) { queue_pair.follow_lids(lids); });
+  address_handles_.follow_lids(lids);
+}
+
+void Device::set_pkeys(std::span<const std::uint16_t> pkeys) {
+  queue_pairs_.for_each([&](QueuePairContext& queue_pair) { queue_pair.follow_pkeys(pkeys); });
+}
+
+// Of the packet that has just arrived. The queue pairs of a group may have counted it several times.
+void Device::note_violation() {
+  const wire::NetworkHeaders& network = parsed_.network;
+  const wire::TransportHeaders& transport = parsed_.transport;
+  const bool is_datagram = transport.bth.opcode.service() == wire::Service::ud;
+  const bool has_gids = network.local && network.local->with_grh;
+  const bool is_qkey = counters_.pkey_violations == pkey_violations_seen_;
+  last_violation_ = {
+      .is_qkey = is_qkey,
+      .key = is_qkey ? transport.deth.qkey : std::uint32_t{transport.bth.pkey.value},
+      .source = network.local ? network.local->source : wire::Lid{},
+      .destination = network.local ? network.local->destination : wire::Lid{},
+      .service_level = network.local ? network.local->service_level : std::uint8_t{0},
+      .source_qpn = is_datagram ? transport.deth.source : wire::Qpn{},
+      .destination_qpn = transport.bth.destination,
+      .source_gid = has_gids ? network.source : wire::Gid{},
+      .destination_gid = has_gids ? network.destination : wire::Gid{},
+  };
+  pkey_violations_seen_ = counters_.pkey_violations;
+  qkey_violations_seen_ = counters_.qkey_violations;
+}
+
 std::uint32_t Device::ordinal_of(wire::Qpn qpn) const {
   const QueuePairContext* const queue_pair = queue_pairs_.find(qpn);
   return queue_pair != nullptr ? queue_pair->ordinal() : 0;
@@ -106,11 +139,20 @@ void Device::arrive(const wire::Frame& frame, const link::PacketOrigin& origin) 
   const bool reserved = error == wire::ParseError::unknown_opcode &&
                         wire::is_acknowledged(parsed_.transport.bth.opcode.service());
   if (error != wire::ParseError::none && !reserved) return refuse(frame, origin, error);
+  hand_on(frame, origin, error);
+  if (counters_.pkey_violations != pkey_violations_seen_ ||
+      counters_.qkey_violations != qkey_violations_seen_) [[unlikely]]
+    note_violation();
+}
+
+// To the packet's queue pair. `error`: none, or the opcode is reserved.
+void Device::hand_on(const wire::Frame& frame, const link::PacketOrigin& origin, wire::ParseError error) {
   QueuePairContext* const queue_pair = queue_pairs_.find(parsed_.transport.bth.destination);
   const bool connected =
       queue_pair != nullptr && is_to_this_port() && queue_pair->is_on_path(parsed_.network);
   if (!connected)
-    return reserved ? refuse(frame, origin, error) : arrive_beside_connections(frame, queue_pair);
+    return error != wire::ParseError::none ? refuse(frame, origin, error)
+                                           : arrive_beside_connections(frame, queue_pair);
   if (!queue_pair->is_from_peer(origin)) [[unlikely]] {
     ++port_counters_.wrong_origin;
     return;

@@ -11,6 +11,7 @@
 #include "device_model/engine/device/device_config.hpp"
 #include "device_model/engine/device/device_events.hpp"
 #include "device_model/engine/device/device_resources.hpp"
+#include "device_model/engine/device/key_violation.hpp"
 #include "device_model/engine/device/management_receiver.hpp"
 #include "device_model/engine/device/multicast_groups.hpp"
 #include "device_model/engine/device/notified_peers.hpp"
@@ -50,8 +51,12 @@ class Device final : private link::FrameReceiver, private Ingress {
   DeviceEvents& events() { return events_; }
   // Sets its addresses, except in existing connections; zeros are empty entries. Raises gid_change.
   void set_gids(const std::vector<LocalGid>& gids);
-  // Sets the LIDs of an InfiniBand port, except in existing connections.
-  void set_lids(const LocalLids& lids) { lids_ = lids; }
+  // Sets the LIDs of an InfiniBand port. The paths of queue pairs and address handles begin at the new ones.
+  void set_lids(const LocalLids& lids);
+  // The port's P_Key table has changed: each queue pair has the P_Key of its index.
+  void set_pkeys(std::span<const std::uint16_t> pkeys);
+  // The last packet that was dropped for its P_Key or Q_Key.
+  const KeyViolation& last_violation() const { return last_violation_; }
   // The reference stays valid as long as the device.
   const LocalLids& lids() const { return lids_; }
   // Returns the rule's number, for `remove_steering_rule`. Allocates.
@@ -83,7 +88,9 @@ class Device final : private link::FrameReceiver, private Ingress {
   bool takes_owed_icrc() const override { return true; }
   std::uint32_t ordinal_of(wire::Qpn qpn) const override;
   std::optional<link::Connection> connection_of(wire::Qpn qpn) const override;
+  void hand_on(const wire::Frame& frame, const link::PacketOrigin& origin, wire::ParseError error);
   void count_group(const wire::Frame& frame);
+  [[gnu::cold]] void note_violation();
   void refuse(const wire::Frame& frame, const link::PacketOrigin& origin, wire::ParseError error);
   bool steer(const wire::Frame& frame, const link::PacketOrigin& origin, wire::ParseError parsed);
   std::optional<PacketOwner> owner() const;
@@ -118,6 +125,9 @@ class Device final : private link::FrameReceiver, private Ingress {
   SharedReceiveTable shared_receive_queues_;
   transport::Counters counters_;
   PortCounters port_counters_;
+  std::uint64_t pkey_violations_seen_ = 0;
+  std::uint64_t qkey_violations_seen_ = 0;
+  KeyViolation last_violation_;
   wire::ParsedFrame parsed_;
   std::array<ManagementReceiver*, 2> management_{};  // by QPN
   PortEgress egress_;

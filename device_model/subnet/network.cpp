@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "device_model/subnet/notices.hpp"
-
 namespace urnic::subnet {
 namespace {
 
@@ -70,6 +68,20 @@ void Network::set_manager(NodeIndex adapter, bool is_manager) {
 
 void Network::set_cable(PortPlace place, bool is_plugged) {
   subnet::set_cable(nodes_, place, is_plugged);
+  settle();
+}
+
+// Counters of PortInfo stop at their largest value (IBTA 14.2.5.6).
+void Network::report(NodeIndex adapter, const KeyViolations& violations) {
+  Node& node = nodes_[adapter];
+  PortInfo& info = node.ports[1].info;
+  const auto add = [](std::uint16_t& counter, std::uint64_t more) {
+    counter = static_cast<std::uint16_t>(std::min<std::uint64_t>(counter + more, 0xFFFF));
+  };
+  add(info.pkey_violations, violations.pkeys);
+  add(info.qkey_violations, violations.qkeys);
+  ++node.revision;
+  raise_key_violation(node, violations);
   settle();
 }
 
@@ -185,7 +197,7 @@ void Network::settle() {
 void Network::remember(NodeIndex adapter) {
   const Node& node = nodes_[adapter];
   if (node.is_switch()) return;
-  told_[adapter] = {node.revision, node.ports[1].info, node.ports[1].pkeys, node.guids};
+  told_[adapter] = {node.revision, node.ports[1].info, node.ports[1].pkeys, node.guids, node.reregistrations};
 }
 
 void Network::tell_changes() {
@@ -195,7 +207,7 @@ void Network::tell_changes() {
     const Told before = told_[i];
     remember(i);
     const bool is_same = before.info == node.ports[1].info && before.pkeys == node.ports[1].pkeys &&
-                         before.guids == node.guids;
+                         before.guids == node.guids && before.reregistrations == node.reregistrations;
     if (!is_same && watcher_) watcher_(i);
   }
 }

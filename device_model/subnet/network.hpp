@@ -16,6 +16,7 @@
 #include "device_model/subnet/link_ability.hpp"
 #include "device_model/subnet/links.hpp"
 #include "device_model/subnet/node.hpp"
+#include "device_model/subnet/notices.hpp"
 #include "wire/mad/mad_header.hpp"
 
 namespace urnic::subnet {
@@ -65,6 +66,9 @@ class Network {
   // Pulls the cable of a port out, or plugs it in: both ends of the link go down, or begin anew.
   void set_cable(PortPlace place, bool is_plugged);
 
+  // The adapter's port has dropped packets: counts them in its PortInfo, and tells the manager.
+  void report(NodeIndex adapter, const KeyViolations& violations);
+
   // Sends again what managers have not repressed. As long as no program is a manager, there is nothing to
   // send: a manager that comes reads the state of all.
   void repeat_traps();
@@ -82,6 +86,7 @@ class Network {
     wire::mad::PortInfo info;
     std::array<std::uint16_t, kPkeys> pkeys{};
     wire::mad::GuidBlock guids{};
+    std::uint32_t reregistrations = 0;
   };
 
   bool send_any(NodeIndex node, Datagram datagram);

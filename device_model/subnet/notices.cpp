@@ -1,6 +1,7 @@
 #include "device_model/subnet/notices.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "wire/byte_order.hpp"
 
@@ -17,6 +18,8 @@ constexpr std::uint8_t kInformational = 4;
 constexpr std::uint16_t kLinkStateTrap = 128;
 constexpr std::uint16_t kPortChangeTrap = 144;
 constexpr std::uint16_t kWrongMKeyTrap = 256;
+constexpr std::uint16_t kWrongPkeyTrap = 257;
+constexpr std::uint16_t kWrongQkeyTrap = 258;
 
 // A manager that does not answer leaves at most one trap of each kind waiting: the newest.
 void raise(Node& node, const Notice& notice) {
@@ -66,6 +69,21 @@ void raise_wrong_m_key(Node& node, PortNumber arrival, const Smp& smp) {
   wire::store_be32(details + 10, smp.header.attribute_modifier);
   wire::store_be64(details + 14, smp.m_key);
   raise(node, notice);
+}
+
+// Two reserved bytes, both LIDs, the key, the service level and the sender's QPN, the receiver's QPN, both
+// GIDs.
+void raise_key_violation(Node& adapter, const KeyViolations& violations) {
+  Notice notice = notice_of(adapter, kSecurity, violations.is_qkey ? kWrongQkeyTrap : kWrongPkeyTrap);
+  std::byte* const details = notice.details.data();
+  wire::store_be16(details + 2, violations.source.value);
+  wire::store_be16(details + 4, violations.destination.value);
+  wire::store_be32(details + 6, violations.key);
+  wire::store_be32(details + 10, std::uint32_t{violations.service_level} << 28 | violations.source_qpn);
+  wire::store_be32(details + 14, violations.destination_qpn);
+  std::memcpy(details + 18, violations.source_gid.bytes.data(), violations.source_gid.bytes.size());
+  std::memcpy(details + 34, violations.destination_gid.bytes.data(), violations.destination_gid.bytes.size());
+  raise(adapter, notice);
 }
 
 Mad encode_trap(const PendingTrap& trap) {

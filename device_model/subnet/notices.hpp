@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "device_model/subnet/node.hpp"
+#include "wire/identifiers.hpp"
 #include "wire/mad/mad_header.hpp"
 #include "wire/mad/smp.hpp"
 
@@ -16,6 +17,24 @@ void raise_link_state(Node& node);
 void raise_port_change(Node& node);
 // Trap 256: `smp` has come to the port `arrival` with a wrong M_Key.
 void raise_wrong_m_key(Node& node, PortNumber arrival, const wire::mad::Smp& smp);
+
+// Packets that an adapter's port has dropped for their P_Key or Q_Key.
+struct KeyViolations {
+  std::uint64_t pkeys = 0;  // how many, since the last time
+  std::uint64_t qkeys = 0;
+  // The last of them.
+  bool is_qkey = false;
+  std::uint32_t key = 0;
+  wire::mad::Lid source;
+  wire::mad::Lid destination;
+  std::uint8_t service_level = 0;
+  std::uint32_t source_qpn = 0;  // 0: not known
+  std::uint32_t destination_qpn = 0;
+  wire::Gid source_gid;
+  wire::Gid destination_gid;
+};
+// Traps 257 (P_Key) and 258 (Q_Key).
+void raise_key_violation(Node& adapter, const KeyViolations& violations);
 
 // The datagram of a trap; its destination is the manager's LID at QP0.
 wire::mad::Mad encode_trap(const PendingTrap& trap);

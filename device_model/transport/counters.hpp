@@ -32,6 +32,7 @@ struct Counters {
   std::uint64_t received_read_requests = 0;
   std::uint64_t received_atomic_requests = 0;
   std::uint64_t received_send_requests = 0;
+  std::uint64_t pkey_violations = 0;           // packets of another partition than the QP's
   std::uint64_t qkey_violations = 0;           // datagrams with another Q_Key than the QP's
   std::uint64_t messages_without_receive = 0;  // rx_datagram_discards: of UC, UD and raw packets, dropped
   // Requester side

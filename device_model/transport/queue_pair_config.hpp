@@ -50,6 +50,7 @@ struct QpAccess {
 // What modify_qp sets, in the transport's own types. Valid members depend on the state (IBTA 11.2.5.2).
 struct QpParameters {
   QpAccess access;
+  std::uint16_t pkey_index = 0;  // the place of `pkey` in the port's table
   wire::Pkey pkey;
   std::uint32_t path_mtu = 1024;  // bytes
   wire::Qpn destination;

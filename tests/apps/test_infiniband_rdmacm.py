@@ -94,6 +94,18 @@ class ByOpensm(RdmaCmPair, unittest.TestCase):
         self.assertNotEqual(client.wait(), 0)
         self.assertIn("ROUTE_ERROR, error -22", client.output())
 
+    def test_groups_outlive_their_manager(self):
+        """The next opensm knows of no group, and tells the ports to register again: both receivers get the data then."""
+        receivers = [self.fabric.start_on_urnic("stdbuf", "-oL", "mckey", "-m", GROUP, "-b", address) for address in ADDRESSES]
+        for each in receivers:
+            each.wait_for_output("receiving data transfers")
+        self.manager.kill()
+        start_manager(self.fabric)
+        while any(each.status is None for each in receivers):
+            self.fabric.run_on_urnic("mckey", "-m", GROUP, "-b", ADDRESSES[0], "-s")
+            time.sleep(0.2)
+        self.assertEqual([each.wait() for each in receivers], [0, 0], receivers)
+
 
 class Multicast(OnSubnet):
     def groups(self):

@@ -14,7 +14,7 @@ void encode(const LocalRouteHeader& header, std::byte* to) {
   to[1] = static_cast<std::byte>(header.service_level << 4 | static_cast<std::uint8_t>(header.next));
   store_be16(to + kDestinationLidOffset, header.destination.value);
   store_be16(to + 4, header.words & kWordsMask);
-  store_be16(to + 6, header.source.value);
+  store_be16(to + kSourceLidOffset, header.source.value);
 }
 
 LocalRouteHeader decode_local_route(const std::byte* from) {
@@ -27,7 +27,7 @@ LocalRouteHeader decode_local_route(const std::byte* from) {
   header.next = static_cast<NextHeader>(level & 3);
   header.destination = {load_be16(from + kDestinationLidOffset)};
   header.words = load_be16(from + 4) & kWordsMask;
-  header.source = {load_be16(from + 6)};
+  header.source = {load_be16(from + kSourceLidOffset)};
   return header;
 }
 

@@ -10,6 +10,7 @@ namespace urnic::wire::infiniband {
 
 inline constexpr std::size_t kLocalRouteBytes = 8;
 inline constexpr std::size_t kDestinationLidOffset = 2;
+inline constexpr std::size_t kSourceLidOffset = 6;
 
 // What follows the LRH.
 enum class NextHeader : std::uint8_t {

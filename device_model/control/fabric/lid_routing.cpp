@@ -90,6 +90,8 @@ LidRouting::Change LidRouting::change_of(subnet::NodeIndex number) {
   gids_[number] = gids;
   for (const wire::Gid& gid : gids) change.gids.push_back({gid, 0});
   const ManagedPort managed = managed_port_of(node);
+  if (managed.pkeys != managed_[number].pkeys)
+    change.pkeys.assign(managed.pkeys.begin(), managed.pkeys.end());
   change.events = events_between(managed_[number], managed);
   managed_[number] = managed;
   return change;
@@ -100,6 +102,7 @@ void LidRouting::apply(Change& change) const {
   if (change.device == nullptr) return;
   change.device->device->set_lids(change.lids);
   if (change.has_new_gids) change.device->device->set_gids(change.gids);
+  if (!change.pkeys.empty()) change.device->device->set_pkeys(change.pkeys);
   for (const engine::DeviceEvent event : change.events) change.device->device->events().raise(event);
 }
 

@@ -1,6 +1,6 @@
 // What the subnet manager has written of the built-in InfiniBand fabric, for the engine that carries its
-// data: the switches' tables, which links take data, and the LIDs and GIDs of the devices' ports. Programs
-// get the events of what has changed of their port.
+// data: the switches' tables, which links take data, and the LIDs, GIDs and P_Keys of the devices' ports.
+// Programs get the events of what has changed of their port.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,7 @@ class LidRouting {
     engine::LocalLids lids;
     std::vector<engine::LocalGid> gids;
     bool has_new_gids = false;
+    std::vector<std::uint16_t> pkeys;
     std::vector<engine::DeviceEvent> events;
   };
 

@@ -45,6 +45,8 @@ PortRecord infiniband_record(const subnet::Node& adapter) {
   record.largest_mtu = info.mtu_capacity;
   record.rate = subnet::active_rate(info);
   record.init_type_reply = info.init_reply;
+  record.pkey_violations = info.pkey_violations;
+  record.qkey_violations = info.qkey_violations;
   record.pkeys.assign(port.pkeys.begin(), port.pkeys.end());
   record.gids = gids_of(adapter);
   return record;

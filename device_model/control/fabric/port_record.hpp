@@ -32,6 +32,8 @@ struct PortRecord {
   std::vector<std::uint16_t> pkeys;  // by index
   std::vector<wire::Gid> gids;       // by index; zeros: an empty place; beyond the end all are empty
   std::uint8_t init_type_reply = 0;
+  std::uint16_t pkey_violations = 0;
+  std::uint16_t qkey_violations = 0;
 };
 
 // The GIDs of an adapter's port, by index; zeros: an empty place.

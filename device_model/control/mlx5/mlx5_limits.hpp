@@ -24,6 +24,10 @@ inline constexpr std::uint32_t kMaxSendWqeBytes = 1024;
 inline constexpr std::uint32_t kMaxReceiveWqeBytes = 512;
 inline constexpr std::uint32_t kMaxSendWqebbs = 32768;
 
+// As of a ConnectX: a data segment has 31 bits for its length, so that it could not name the 2 GiB of IBTA
+// 9.7.2.
+inline constexpr std::uint32_t kMaxMessageBytes = 1u << 30;
+
 // When a ConnectX compresses CQEs is its own choice. This device never does; but DPDK's driver asks for it
 // without a look at what is offered (mlx5_os_capabilities_prepare), and gets no queue where nothing is.
 inline constexpr std::uint32_t kMostCompressedCqes = 1;

@@ -160,6 +160,7 @@ int create(Command& command, const ib_uverbs_ex_create_qp& core, std::uint32_t& 
     its->pages = queues.take();
     size(qp, driver);
     config.queues = its->rings;
+    config.max_message_size = kMaxMessageBytes;
     config.send_slots = driver.sq_wqe_count;
     config.receive_slots = driver.rq_wqe_count;
     qp.place = std::move(its);

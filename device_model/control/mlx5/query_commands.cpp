@@ -136,7 +136,7 @@ int query_port(Command& command) {
     return error;
   ib_uverbs_query_port_resp response{};
   response.port_cap_flags = known.port_capabilities;
-  response.max_msg_sz = known.max_message_size;
+  response.max_msg_sz = std::min(known.max_message_size, kMaxMessageBytes);
   response.gid_tbl_len = known.gid_table_length;
   response.pkey_tbl_len = static_cast<__u16>(known.pkey_table_length);
   response.state = static_cast<__u8>(known.state);
@@ -147,6 +147,8 @@ int query_port(Command& command) {
   response.active_speed = static_cast<__u8>(known.active_speed);
   response.phys_state = static_cast<__u8>(known.physical_state);
   response.link_layer = static_cast<__u8>(known.link_layer);
+  response.bad_pkey_cntr = known.pkey_violations;
+  response.qkey_viol_cntr = known.qkey_violations;
   response.flags = IBV_QPF_GRH_REQUIRED;  // as Linux says of every RoCE port
   command.core.set(response);
   return 0;

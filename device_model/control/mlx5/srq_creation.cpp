@@ -8,6 +8,7 @@
 #include <bit>
 #include <cerrno>
 
+#include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/mlx5/context_part.hpp"
 #include "device_model/control/mlx5/handlers.hpp"
 #include "device_model/control/mlx5/queue_memory.hpp"
@@ -43,9 +44,10 @@ int create(Command& command, const ib_uverbs_create_xsrq& request, std::unique_p
   if (const int error = hold_queue_memory(command, memory)) return error;
 
   const bool is_xrc = srq->xrcd != nullptr;
-  // A ConnectX has SRQs for nothing, too.
+  // A ConnectX has SRQs for nothing, too. libmlx5 names as many segments as fit into the WQEs that it makes:
+  // more than any program may ask for.
   const abi::CreateSrqRequest wanted{request.user_handle, request.pd_handle, std::max(request.max_wr, 1u),
-                                     request.max_sge, 0};
+                                     std::min(request.max_sge, limits::kMaxSge), 0};
   const auto place = [&](SharedReceiveQueue& of, engine::SharedReceiveQueueConfig& config) {
     config.wqes = std::make_shared<engine::mlx5::SharedReceiveRing>(engine::mlx5::SharedReceiveRingConfig{
         .slots = memory[0].held.data(),

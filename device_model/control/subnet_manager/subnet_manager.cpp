@@ -90,7 +90,7 @@ void SubnetManager::sweep() {
 }
 
 bool SubnetManager::has_administration() const {
-  return choice_ != ManagerChoice::built_in || subnet::has_managing_program(fabric_.subnet());
+  return choice_ != ManagerChoice::built_in || fabric_.subnet().has_managing_program();
 }
 
 bool SubnetManager::fabric_has_changed() const {

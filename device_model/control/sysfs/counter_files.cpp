@@ -83,6 +83,7 @@ bool CounterFiles::update() {
   seen_activity_ = fabric_.activity();
   for (DeviceFiles& files : devices_) {
     const CounterSnapshot counters = snapshot(fabric_, *files.device);
+    if (reader_) reader_(*files.device, counters);
     changed |= files.port.update(port_values(counters));
     changed |= files.hardware.update(hardware_values(counters));
     // An InfiniBand port's state is the subnet manager's.

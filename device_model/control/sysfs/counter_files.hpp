@@ -48,6 +48,11 @@ class CounterFiles {
   // time.
   void add(const ServedDevice& device, std::string_view folder, CounterSource values);
 
+  // Calls `reader` with each set of counters that is read for the files.
+  void on_read(std::function<void(const ServedDevice&, const CounterSnapshot&)> reader) {
+    reader_ = std::move(reader);
+  }
+
   // A program uses the device: counters may change from now on.
   void touch();
   // Updates all files now. Returns whether a value has changed.
@@ -70,6 +75,7 @@ class CounterFiles {
 
   Fabric& fabric_;
   std::vector<DeviceFiles> devices_;
+  std::function<void(const ServedDevice&, const CounterSnapshot&)> reader_;
   std::vector<AddedFolder> added_;
   unsigned quiet_ticks_ = 0;
   std::uint64_t seen_activity_ = 0;  // of the engines, at the last update

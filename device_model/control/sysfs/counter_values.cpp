@@ -27,6 +27,7 @@ CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device) {
     copy = {.transport = device.device->counters(),
             .port = device.device->port_counters(),
             .management = device.management->counters(),
+            .last_violation = device.device->last_violation(),
             .gsi = device.gsi,
             .transmit_discards = transmit_discards(fabric.switch_of(device).existing_link(device.index)),
             .link_up = device.device->link_up(engine.now())};
@@ -107,6 +108,7 @@ std::vector<CounterValue> hardware_values(const CounterSnapshot& counters) {
       {"rp_cnp_handled", c.notifications_handled},
       {"rp_cnp_ignored", c.notifications_ignored},
       {"rx_atomic_requests", c.received_atomic_requests},
+      {"rx_pkey_violations", c.pkey_violations},             // urnic's own
       {"rx_qkey_violations", c.qkey_violations},             // urnic's own
       {"rx_datagram_discards", c.messages_without_receive},  // urnic's own
       {"rx_held_contradictions", c.held_contradictions},     // urnic's own

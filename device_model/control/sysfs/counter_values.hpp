@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device_model/control/fabric/fabric.hpp"
+#include "device_model/engine/device/key_violation.hpp"
 #include "device_model/engine/device/port_counters.hpp"
 #include "device_model/engine/management/management_queue_pair.hpp"
 #include "device_model/link/link_counters.hpp"
@@ -24,6 +25,7 @@ struct CounterSnapshot {
   transport::Counters transport;
   engine::PortCounters port;
   engine::ManagementCounters management;
+  engine::KeyViolation last_violation;
   GsiCounters gsi;
   std::uint64_t transmit_discards = 0;  // by the device's link towards the switch: cut, or its queue full
   bool link_up = true;

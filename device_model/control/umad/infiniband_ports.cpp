@@ -42,6 +42,7 @@ InfinibandPorts::InfinibandPorts(EventLoop& loop, Fabric& fabric, Gsi& gsi, Take
       gsi_(gsi),
       taker_(std::move(taker)),
       device_of_node_(fabric.subnet().nodes().size()),
+      violations_(fabric.subnet().nodes().size()),
       repeat_(loop, [this] { repeat_traps(); }) {
   for (const auto& device : fabric_.devices())
     if (device->adapter) device_of_node_.at(*device->adapter) = device.get();
@@ -111,6 +112,26 @@ void InfinibandPorts::set_manager(const ServedDevice& device, bool is_manager) {
 
 void InfinibandPorts::set_cables(const std::vector<subnet::PortPlace>& places, bool is_plugged) {
   for (const subnet::PortPlace place : places) fabric_.subnet().set_cable(place, is_plugged);
+  changed();
+}
+
+void InfinibandPorts::report_violations(const ServedDevice& device, const CounterSnapshot& counters) {
+  Violations& told = violations_[*device.adapter];
+  const Violations now{counters.transport.pkey_violations, counters.transport.qkey_violations};
+  if (now.pkeys == told.pkeys && now.qkeys == told.qkeys) return;
+  const engine::KeyViolation& last = counters.last_violation;
+  fabric_.subnet().report(*device.adapter, {.pkeys = now.pkeys - told.pkeys,
+                                            .qkeys = now.qkeys - told.qkeys,
+                                            .is_qkey = last.is_qkey,
+                                            .key = last.key,
+                                            .source = last.source,
+                                            .destination = last.destination,
+                                            .service_level = last.service_level,
+                                            .source_qpn = last.source_qpn.value,
+                                            .destination_qpn = last.destination_qpn.value,
+                                            .source_gid = last.source_gid,
+                                            .destination_gid = last.destination_gid});
+  told = now;
   changed();
 }
 

@@ -35,7 +35,15 @@ class InfinibandPorts {
   // Pulls the cables of these ports, or plugs them in again.
   void set_cables(const std::vector<subnet::PortPlace>& places, bool is_plugged);
 
+  // Tells the subnet of packets that the device has dropped for their P_Key or Q_Key since the last call.
+  void report_violations(const ServedDevice& device, const CounterSnapshot& counters);
+
  private:
+  struct Violations {
+    std::uint64_t pkeys = 0;
+    std::uint64_t qkeys = 0;
+  };
+
   void arrive(subnet::NodeIndex node, const subnet::Datagram& datagram);
   void arrive_at_device(ServedDevice& device, const subnet::Datagram& datagram,
                         const wire::mad::MadHeader& header);
@@ -48,6 +56,7 @@ class InfinibandPorts {
   Taker taker_;
   std::vector<PerformanceAgent> performance_;  // by node
   std::vector<ServedDevice*> device_of_node_;  // null: a switch
+  std::vector<Violations> violations_;         // told so far, by node
   Timer repeat_;                               // of traps
 };
 

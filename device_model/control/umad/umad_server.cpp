@@ -9,7 +9,8 @@ UmadServer::UmadServer(EventLoop& loop, Fabric& fabric, Gsi& gsi, DescriptorDisp
              [this](ServedDevice& device, const GsiAddress& from, MadBytes mad) {
                return take(device, from, mad);
              }),
-      surroundings_{loop, fabric, gsi, disposal, agents_, ports_, message_} {
+      surroundings_{
+          loop, fabric, gsi, disposal, agents_, ports_, {message_.get(), UmadFile::kLongestMessage}} {
   gsi.on_other(
       [this](ServedDevice& device, const GsiAddress& from, MadBytes mad) { return take(device, from, mad); });
 }

@@ -42,7 +42,8 @@ class UmadServer {
 
   UmadAgents agents_;
   InfinibandPorts ports_;
-  std::vector<std::byte> message_ = std::vector<std::byte>(UmadFile::kLongestMessage);
+  // Not initialised: its pages take no memory before a message is as long.
+  std::unique_ptr<std::byte[]> message_{new std::byte[UmadFile::kLongestMessage]};
   UmadFile::Surroundings surroundings_;
   std::vector<std::unique_ptr<ListeningSocket>> nodes_;
   std::deque<ManagerSeat> seats_;

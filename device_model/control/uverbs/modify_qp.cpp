@@ -127,6 +127,7 @@ std::uint32_t datagram_mtu(const ServedDevice& device, const PortRecord& port) {
 transport::QpParameters parameters_for(const ServedDevice& device, const PortRecord& port,
                                        const QueuePair& qp, const abi::QpAttributes& a) {
   transport::QpParameters parameters;
+  parameters.pkey_index = static_cast<std::uint16_t>(a.pkey_index);
   parameters.pkey = wire::Pkey{port.pkeys.at(a.pkey_index)};
   parameters.access.remote_read = (a.access_flags & IBV_ACCESS_REMOTE_READ) != 0;
   parameters.access.remote_write = (a.access_flags & IBV_ACCESS_REMOTE_WRITE) != 0;

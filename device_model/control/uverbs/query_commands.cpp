@@ -102,6 +102,8 @@ int query_port(Session& session, const abi::QueryPortRequest& request, abi::Quer
   reply.manager_lid = record.manager_lid;
   reply.manager_sl = record.manager_sl;
   reply.subnet_timeout = record.subnet_timeout;
+  reply.pkey_violations = record.pkey_violations;
+  reply.qkey_violations = record.qkey_violations;
   return 0;
 }
 

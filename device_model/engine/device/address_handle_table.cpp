@@ -39,4 +39,9 @@ std::unique_ptr<AddressHandle> AddressHandleTable::remove(std::uint32_t number) 
   return std::move(entry.handle);
 }
 
+void AddressHandleTable::follow_lids(const LocalLids& lids) {
+  for (Entry& entry : entries_)
+    if (entry.handle) entry.handle->frames.set_source(lids.moved(entry.handle->frames.source()));
+}
+
 }  // namespace urnic::engine

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "device_model/engine/device/device_config.hpp"
 #include "device_model/transport/datagram_address.hpp"
 #include "wire/frame_template.hpp"
 #include "wire/network_headers.hpp"
@@ -17,7 +18,7 @@ namespace urnic::engine {
 
 struct AddressHandle final : transport::DatagramAddress {
   AddressHandle(transport::PdId in, const wire::NetworkHeaders& path) : DatagramAddress(in), frames(path) {}
-  const wire::FrameTemplate frames;
+  wire::FrameTemplate frames;
 };
 
 class AddressHandleTable final : public transport::AddressHandles {
@@ -31,6 +32,8 @@ class AddressHandleTable final : public transport::AddressHandles {
   std::unique_ptr<AddressHandle> remove(std::uint32_t number);
 
   const AddressHandle* find(std::uint32_t number) const override;
+  // The LIDs of the InfiniBand port have changed: paths begin at the new ones.
+  void follow_lids(const LocalLids& lids);
 
  private:
   struct Entry {

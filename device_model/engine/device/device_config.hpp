@@ -23,6 +23,13 @@ struct LocalGid {
 struct LocalLids {
   wire::Lid base;
   std::uint8_t lmc = 0;
+
+  // The LID with the path bits of one that the port had before (IBTA 7.11.1).
+  wire::Lid moved(wire::Lid before) const {
+    const unsigned path_bits = before.value & ((1u << lmc) - 1);
+    return {static_cast<std::uint16_t>(base.value | path_bits)};
+  }
+  friend bool operator==(const LocalLids&, const LocalLids&) = default;
 };
 
 struct DeviceConfig {

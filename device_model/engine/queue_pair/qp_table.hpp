@@ -40,6 +40,11 @@ class QpTable {
   void remove(const QueuePairContext& queue_pair);
   // Null if no QP has this number.
   QueuePairContext* find(wire::Qpn qpn) const;
+  template <class Visit>
+  void for_each(Visit visit) {
+    for (QueuePairContext* const queue_pair : entries_)
+      if (queue_pair != nullptr) visit(*queue_pair);
+  }
 
  private:
   std::uint32_t index(wire::Qpn qpn) const {

@@ -51,6 +51,7 @@ struct QueuePairConfig {
   // Whether several processes use the context, so that the polling process may not be the one that owns the
   // memory. Read and changed on the engine thread only. Null: several may.
   const bool* several_processes = nullptr;
+  std::uint32_t max_message_size = transport::QpConfig{}.max_message_size;
   std::uint32_t window_packets = transport::QpConfig{}.window_packets;
   std::uint32_t congestion_window_packets = transport::QpConfig{}.congestion_window_packets;
   transport::RecoverySettings recovery{.mode = transport::RecoveryMode::gbn};

@@ -77,6 +77,7 @@ transport::QpConfig QueuePairContext::transport_config() {
       .qpn = qpn_,
       .pd = config_.pd,
       .send_slots = config_.send_slots,
+      .max_message_size = config_.max_message_size,
       .window_packets = config_.window_packets,
       .congestion_window_packets = config_.congestion_window_packets,
       .host = this,
@@ -140,6 +141,18 @@ void QueuePairContext::modify(QpState state, const transport::QpParameters& para
   machine_.modify(state, parameters, round_.now(), notify_drained);
   follow_state();
   round_.touch(*this);
+}
+
+// An index beyond the table has the P_Key 0, which matches no other (IBTA 10.9.1.2).
+void QueuePairContext::follow_pkeys(std::span<const std::uint16_t> pkeys) {
+  const std::size_t index = machine_.parameters().pkey_index;
+  machine_.set_pkey(wire::Pkey{index < pkeys.size() ? pkeys[index] : std::uint16_t{0}});
+}
+
+void QueuePairContext::follow_lids(const LocalLids& lids) {
+  if (!path_.local) return;
+  path_.local->source = lids.moved(path_.local->source);
+  if (frame_template_) make_frame_template();
 }
 
 void QueuePairContext::set_recovery(const transport::RecoverySettings& settings) {

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "device_model/engine/batch/action_stream.hpp"
+#include "device_model/engine/device/device_config.hpp"
 #include "device_model/engine/queue_pair/event_listeners.hpp"
 #include "device_model/engine/queue_pair/queue_pair_config.hpp"
 #include "device_model/engine/queue_pair/queue_pair_detail.hpp"
@@ -70,6 +71,10 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   // As transport::QueuePair::modify; `path` is needed from RTR on. To reset: the rings' indices start at 0.
   void modify(transport::QpState state, const transport::QpParameters& parameters,
               const std::optional<wire::NetworkHeaders>& path, bool notify_drained = false);
+  // The port's P_Key table is `pkeys` now.
+  void follow_pkeys(std::span<const std::uint16_t> pkeys);
+  // The LIDs of its InfiniBand port have changed: its path begins at the new ones.
+  void follow_lids(const LocalLids& lids);
   // As transport::QueuePair::set_recovery.
   void set_recovery(const transport::RecoverySettings& settings);
   // As transport::QueuePair::set_congestion.

@@ -26,6 +26,10 @@ class TransportMachine {
     if (is_reliable()) return reliable_->modify(state, parameters, now, notify_drained);
     unreliable_->modify(state, parameters, notify_drained);
   }
+  void set_pkey(wire::Pkey pkey) {
+    if (is_reliable()) return reliable_->set_pkey(pkey);
+    unreliable_->set_pkey(pkey);
+  }
   bool drained() const { return is_reliable() ? reliable_->drained() : unreliable_->drained(); }
   void doorbell() {
     if (is_reliable()) return reliable_->doorbell();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <vector>
 
 namespace urnic::subnet::administration {
 namespace {
@@ -57,6 +58,16 @@ void Memberships::leave(std::uint64_t number) {
   proceed(key.mapped());
 }
 
+void Memberships::join_again(NodeIndex adapter) {
+  std::vector<Key> keys;
+  for (auto& [key, group] : groups_) {
+    if (std::get<0>(key) != adapter) continue;
+    group.state = 0;
+    keys.push_back(key);
+  }
+  for (const Key& key : keys) proceed(key);
+}
+
 // One request is under way at a time, so that the manager's last word is about the last request.
 void Memberships::proceed(const Key& key) {
   const auto place = groups_.find(key);
@@ -79,7 +90,7 @@ void Memberships::ask(Place place, Method method, std::uint8_t state) {
   Group& group = place->second;
   const Key key = place->first;
   MulticastMemberRecord record = group.members.empty() ? group.record : group.members.front().wanted;
-  if (group.state != 0) record.group = group.record.group;
+  if (group.record.group != wire::Gid{}) record.group = group.record.group;
   record.join_state = state;
   group.is_asking = true;
   auto query = client_.ask(

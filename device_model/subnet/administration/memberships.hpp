@@ -57,6 +57,10 @@ class Memberships {
   // group has is refused. `joined` may join, and end memberships.
   [[nodiscard]] Membership join(NodeIndex adapter, const MulticastMemberRecord& wanted, Joined joined);
 
+  // Joins all of the adapter's groups again: its manager has forgotten them, or is another one
+  // (IBTA 14.4.11, PortInfo.ClientReregister). Nobody is told.
+  void join_again(NodeIndex adapter);
+
   // Groups in which a port is, or is about to be or not to be.
   std::size_t groups() const { return groups_.size(); }
 

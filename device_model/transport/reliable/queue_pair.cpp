@@ -105,13 +105,17 @@ void QueuePair::doorbell() {
   settle();
 }
 
+bool QueuePair::is_in_partition(const wire::Bth& bth) const {
+  return transport::is_in_partition(bth.pkey, shared_.parameters.pkey, *shared_.config.counters);
+}
+
 // An extended reliable connection has requests in one direction only (IBTA A14.3).
 bool QueuePair::lets_in(const wire::Bth& bth, bool request) const {
   const QpConfig& config = shared_.config;
   const bool ours = bth.opcode == wire::kSelectiveAcknowledge;
   if (bth.opcode.service() != config.packets && !ours) return false;
   if (config.packets == wire::Service::xrc && request != (config.xrc_receives != nullptr)) return false;
-  return pkeys_match(bth.pkey, shared_.parameters.pkey);
+  return is_in_partition(bth);
 }
 
 void QueuePair::receive(const InboundPacket& packet, Time now) {
@@ -152,7 +156,7 @@ void QueuePair::drop_for_port() { ++shared_.config.counters->other_port_discards
 
 void QueuePair::take_offer(const InboundPacket& packet) {
   const std::optional<wire::SelectiveAckOffer> offer = wire::offer_in(packet.headers.selective_ack_eth);
-  if (!pkeys_match(packet.headers.bth.pkey, shared_.parameters.pkey)) return;
+  if (!is_in_partition(packet.headers.bth)) return;
   if (!offer || packet.selective_acks != SelectiveAcks::outside || !takes_requests(shared_.state)) return;
   if (shared_.peer_port.known() && has_other_port(packet)) return drop_for_port();
   shared_.offers.heard(offer->wants_answer);
@@ -183,7 +187,7 @@ void QueuePair::send_offer() {
 
 // IBTA A17.9.3: the notification names the queue pair whose packet was marked, and no PSN.
 void QueuePair::take_notification(const wire::Bth& bth, Time now) {
-  if (!pkeys_match(bth.pkey, shared_.parameters.pkey) || !takes_requests(shared_.state)) return;
+  if (!is_in_partition(bth) || !takes_requests(shared_.state)) return;
   const bool reacts = requester_.notified(now);
   if (response_control_ != nullptr) response_control_->marked(now);
   ++(reacts ? shared_.config.counters->notifications_handled

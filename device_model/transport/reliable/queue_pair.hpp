@@ -36,6 +36,9 @@ class QueuePair {
   // send_queue_drained if `notify_drained`.
   void modify(QpState state, const QpParameters& parameters, Time now, bool notify_drained = false);
 
+  // The port's P_Key table has changed at the queue pair's index; from the next packet on, in and out.
+  void set_pkey(wire::Pkey pkey) { shared_.parameters.pkey = pkey; }
+
   // True in sqd once all send requests taken are complete (sq_draining is its opposite).
   bool drained() const;
 
@@ -116,6 +119,7 @@ class QueuePair {
   void receive_lost() { responder_.receive_lost(); }
 
  private:
+  bool is_in_partition(const wire::Bth& bth) const;
   bool lets_in(const wire::Bth& bth, bool request) const;
   // From outside, with another UDP source port than the peer's (peer_port.hpp).
   bool has_other_port(const InboundPacket& packet) const {

@@ -51,7 +51,7 @@ WorkStatus UnreliableConnection::send_packet(const SendRequest& request, std::ui
 void UnreliableConnection::take_packet(const InboundPacket& packet) {
   const wire::Bth& bth = packet.headers.bth;
   if (!wire::traits(bth.opcode).known || bth.opcode.service() != wire::Service::uc) return;
-  if (!pkeys_match(bth.pkey, parameters().pkey)) return;
+  if (!is_in_partition(bth.pkey, parameters().pkey, counters())) return;
   if (state() == QpState::rtr && !established_) {
     config().host->event(AsyncEvent::communication_established);
   }

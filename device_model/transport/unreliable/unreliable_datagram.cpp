@@ -58,7 +58,7 @@ WorkStatus UnreliableDatagram::send_packet(const SendRequest& request, std::uint
 bool UnreliableDatagram::is_let_in(const InboundPacket& packet) {
   const wire::Bth& bth = packet.headers.bth;
   if (!wire::traits(bth.opcode).known || bth.opcode.service() != wire::Service::ud) return false;
-  if (!pkeys_match(bth.pkey, parameters().pkey)) return false;
+  if (!is_in_partition(bth.pkey, parameters().pkey, counters())) return false;
   if (packet.headers.deth.qkey != parameters().qkey) {
     ++counters().qkey_violations;
     return false;

@@ -29,6 +29,8 @@ class UnreliableQueuePair {
   QpState state() const { return shared_.state; }
   const QpParameters& parameters() const { return shared_.parameters; }
   void modify(QpState state, const QpParameters& parameters, bool notify_drained = false);
+  // As QueuePair::set_pkey.
+  void set_pkey(wire::Pkey pkey) { shared_.parameters.pkey = pkey; }
   bool drained() const { return shared_.state == QpState::sqd && !sending_; }
   void doorbell();
   void receive(const InboundPacket& packet);

@@ -157,6 +157,8 @@ int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attribute
   attributes->sm_lid = static_cast<std::uint16_t>(reply.manager_lid);
   attributes->sm_sl = static_cast<std::uint8_t>(reply.manager_sl);
   attributes->subnet_timeout = static_cast<std::uint8_t>(reply.subnet_timeout);
+  attributes->bad_pkey_cntr = reply.pkey_violations;
+  attributes->qkey_viol_cntr = reply.qkey_violations;
   attributes->link_layer = static_cast<std::uint8_t>(reply.link_layer);
   attributes->flags = static_cast<std::uint8_t>(reply.flags);
   return 0;

@@ -105,7 +105,8 @@ BOOST_FIXTURE_TEST_CASE(limits_of_creation, OneDevice) {
   };
   const auto wr = static_cast<std::uint32_t>(limits.max_qp_wr),
              sge = static_cast<std::uint32_t>(limits.max_sge);
-  BOOST_TEST(!refused({wr, wr, sge, sge, 0}));
+  // With libmlx5, as on a ConnectX, a request of RC takes several of the blocks that max_qp_wr counts.
+  if (!is_driven_by_libmlx5()) BOOST_TEST(!refused({wr, wr, sge, sge, 0}));
   BOOST_TEST(refused({wr + 1, 1, 1, 1, 0}));
   BOOST_TEST(refused({1, wr + 1, 1, 1, 0}));
   BOOST_TEST(refused({1, 1, sge + 1, 1, 0}));
@@ -136,6 +137,12 @@ BOOST_FIXTURE_TEST_CASE(flush, OneDevice) {
 }
 
 // docs/rules/creation-flags.md
+// What it does not know, libmlx5 refuses with either of two errors.
+int as_plugin_says(int error) { return is_driven_by_libmlx5() && error == EINVAL ? EOPNOTSUPP : error; }
+
+// Of a send request that is refused.
+int post_refusal() { return is_driven_by_libmlx5() ? ENOMEM : EINVAL; }
+
 BOOST_FIXTURE_TEST_CASE(creation_flags_of_queue_pairs, OneDevice) {
   const CqOwner cq(ibv_create_cq(device.context(), 16, nullptr, nullptr, 0));
   const auto refusal_of_qp = [&](ibv_qp_type type, std::uint32_t flags) {
@@ -148,7 +155,7 @@ BOOST_FIXTURE_TEST_CASE(creation_flags_of_queue_pairs, OneDevice) {
     attributes.create_flags = flags;
     errno = 0;
     const QpOwner qp(ibv_create_qp_ex(device.context(), &attributes));
-    return qp ? 0 : errno;
+    return qp ? 0 : as_plugin_says(errno);
   };
   for (const ibv_qp_type type : {IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_RAW_PACKET, IBV_QPT_XRC_SEND}) {
     BOOST_TEST(refusal_of_qp(type, 0) == 0);
@@ -172,7 +179,7 @@ BOOST_FIXTURE_TEST_CASE(creation_flags_of_completion_queues, OneDevice) {
     attributes.flags = flags;
     errno = 0;
     ibv_cq_ex* const cq = ibv_create_cq_ex(device.context(), &attributes);
-    if (cq == nullptr) return errno;
+    if (cq == nullptr) return as_plugin_says(errno);
     BOOST_TEST(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)) == 0);
     return 0;
   };
@@ -180,11 +187,12 @@ BOOST_FIXTURE_TEST_CASE(creation_flags_of_completion_queues, OneDevice) {
   BOOST_TEST(refusal_of_cq(kServed, 0) == 0);
   for (std::uint32_t bit = 0; bit < 32; ++bit)
     BOOST_TEST(refusal_of_cq(1U << bit, 0) == ((kServed & 1U << bit) != 0 ? 0 : EOPNOTSUPP), bit);
-  constexpr std::uint64_t kFields = std::uint64_t{IBV_WC_STANDARD_FLAGS} |
-                                    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_TM_INFO |
-                                    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+  const std::uint64_t fields_served =
+      std::uint64_t{IBV_WC_STANDARD_FLAGS} | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_TM_INFO |
+      IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK |
+      (is_driven_by_libmlx5() ? IBV_WC_EX_WITH_CVLAN | IBV_WC_EX_WITH_FLOW_TAG : 0u);
   for (std::uint32_t bit = 0; bit < 16; ++bit)
-    BOOST_TEST(refusal_of_cq(0, 1U << bit) == ((kFields & 1U << bit) != 0 ? 0 : EOPNOTSUPP), bit);
+    BOOST_TEST(refusal_of_cq(0, 1U << bit) == ((fields_served & 1U << bit) != 0 ? 0 : EOPNOTSUPP), bit);
   BOOST_TEST(refusal_of_cq(0, 0, 1 << 2) == EOPNOTSUPP);
 }
 
@@ -200,7 +208,7 @@ BOOST_FIXTURE_TEST_CASE(creation_flags_of_work_queues, OneDevice) {
     attributes.create_flags = flags;
     errno = 0;
     ibv_wq* const queue = ibv_create_wq(device.context(), &attributes);
-    if (queue == nullptr) return errno;
+    if (queue == nullptr) return as_plugin_says(errno);
     BOOST_TEST(ibv_destroy_wq(queue) == 0);
     return 0;
   };
@@ -298,11 +306,11 @@ BOOST_FIXTURE_TEST_CASE(posting_too_early, OneDevice) {
   ibv_recv_wr* bad_receive = nullptr;
   BOOST_TEST(ibv_post_recv(endpoint.qp(), &receive, &bad_receive) == EINVAL);
   BOOST_TEST(bad_receive == &receive);
-  BOOST_TEST(ibv_post_send(endpoint.qp(), &send, &bad_send) == EINVAL);
+  BOOST_TEST(ibv_post_send(endpoint.qp(), &send, &bad_send) == post_refusal());
   BOOST_TEST(bad_send == &send);
   BOOST_REQUIRE_EQUAL(endpoint.to_init(), 0);
   BOOST_TEST(ibv_post_recv(endpoint.qp(), &receive, &bad_receive) == 0);
-  BOOST_TEST(ibv_post_send(endpoint.qp(), &send, &bad_send) == EINVAL);
+  BOOST_TEST(ibv_post_send(endpoint.qp(), &send, &bad_send) == post_refusal());
 }
 
 // The requests before the bad one are posted, it and those behind it are not.
@@ -321,7 +329,7 @@ BOOST_AUTO_TEST_CASE(bad_request_in_a_list) {
   requests[1].sg_list = segments.data();
   requests[1].num_sge = static_cast<int>(pair.left.capacity().max_send_sge) + 1;
   ibv_send_wr* bad = nullptr;
-  BOOST_TEST(ibv_post_send(pair.left.qp(), requests.data(), &bad) == EINVAL);
+  BOOST_TEST(ibv_post_send(pair.left.qp(), requests.data(), &bad) == post_refusal());
   BOOST_TEST(bad == &requests[1]);
   const ibv_wc first = pair.left.wait_send();
   BOOST_TEST(first.wr_id == 0);

@@ -92,7 +92,15 @@ BOOST_AUTO_TEST_CASE(receives_go_to_whoever_needs_them_in_the_order_of_posting) 
   }
 }
 
-BOOST_AUTO_TEST_CASE(it_is_full_until_completions_are_polled) {
+// libmlx5 makes an SRQ larger than the program asks for, and no device that it knows resizes one.
+boost::test_tools::assertion_result sizes_are_as_asked_for(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result result(!is_driven_by_libmlx5());
+  result.message() << "libmlx5 chooses sizes of SRQs";
+  return result;
+}
+
+BOOST_AUTO_TEST_CASE(it_is_full_until_completions_are_polled,
+                     *boost::unit_test::precondition(sizes_are_as_asked_for)) {
   for (std::uint64_t id = 0; id < kReceives; ++id) BOOST_TEST(post(id) == 0);
   BOOST_TEST(post(9) == ENOMEM);
   send(0, 100);
@@ -113,10 +121,11 @@ BOOST_AUTO_TEST_CASE(the_limit_event_comes_once) {
   BOOST_TEST(query().srq_limit == 0u);
   send(0, 10);
   BOOST_TEST(!wait_async_event(right_device.context(), std::chrono::milliseconds(50)));
-  BOOST_TEST(modify(IBV_SRQ_LIMIT, 0, kReceives + 1) == EINVAL);
+  BOOST_TEST(modify(IBV_SRQ_LIMIT, 0, query().max_wr + 1) == EINVAL);
 }
 
-BOOST_AUTO_TEST_CASE(it_can_be_resized_with_receives_in_it) {
+BOOST_AUTO_TEST_CASE(it_can_be_resized_with_receives_in_it,
+                     *boost::unit_test::precondition(sizes_are_as_asked_for)) {
   for (std::uint64_t id = 0; id < kReceives; ++id) BOOST_TEST(post(id) == 0);
   BOOST_TEST(modify(IBV_SRQ_MAX_WR, kReceives - 1, 0) == EINVAL);
   BOOST_TEST(modify(IBV_SRQ_MAX_WR, 4 * kReceives, 0) == 0);
@@ -156,7 +165,8 @@ BOOST_AUTO_TEST_CASE(what_makes_no_sense_is_refused) {
   BOOST_TEST((create_srq(right_device, max_wr, max_sge) != nullptr));
   BOOST_TEST((create_srq(right_device, max_wr + 1) == nullptr));
   BOOST_TEST(errno == EINVAL);
-  BOOST_TEST((create_srq(right_device, 1, max_sge + 1) == nullptr));
+  // libmlx5 counts as many segments as fit into a WQE of a power of two of bytes.
+  BOOST_TEST((create_srq(right_device, 1, is_driven_by_libmlx5() ? 32 : max_sge + 1) == nullptr));
   BOOST_TEST(errno == EINVAL);
   BOOST_TEST(ibv_destroy_srq(srq.get()) == EBUSY);
   ibv_sge segments[2] = {to.segment(0, 1), to.segment(1, 1)};
@@ -166,7 +176,7 @@ BOOST_AUTO_TEST_CASE(what_makes_no_sense_is_refused) {
   ibv_recv_wr* bad = nullptr;
   BOOST_TEST(ibv_post_srq_recv(srq.get(), &request, &bad) == EINVAL);
   request.num_sge = 1;
-  BOOST_TEST(ibv_post_recv(right[0].qp(), &request, &bad) == EINVAL);
+  BOOST_TEST(ibv_post_recv(right[0].qp(), &request, &bad) == (is_driven_by_libmlx5() ? ENOMEM : EINVAL));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

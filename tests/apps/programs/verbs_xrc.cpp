@@ -221,6 +221,8 @@ void receive_in_other_process(int file, int socket) {
     receiver.expect(id, length, number);
     tell(socket, length);
   }
+  // libmlx5 44 crashes when it destroys a target that was opened (mlx5_destroy_qp).
+  if (is_driven_by_libmlx5()) _exit(0);
 }
 
 struct Sender {
@@ -329,8 +331,10 @@ BOOST_AUTO_TEST_CASE(domains_are_made_as_the_flags_say) {
   const XrcdOwner again = open_domain(device, file.descriptor, 0);
   const XrcdOwner own = open_domain(device, -1, O_CREAT);
   const QpOwner target = create_target(device, made.get());
-  const QpOwner opened(try_open_target(device, again.get(), target->qp_num));
-  BOOST_TEST((opened != nullptr));
+  if (!is_driven_by_libmlx5()) {
+    const QpOwner opened(try_open_target(device, again.get(), target->qp_num));
+    BOOST_TEST((opened != nullptr));
+  }
   BOOST_TEST((try_open_target(device, own.get(), target->qp_num) == nullptr));
   BOOST_TEST(errno == EINVAL);
 }
@@ -345,7 +349,15 @@ BOOST_AUTO_TEST_CASE(what_a_domain_needs_is_not_destroyed_before_it) {
   BOOST_TEST(ibv_dealloc_pd(device.pd()) == EBUSY);
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_posted_to_a_target_and_no_receive_to_an_initiator) {
+// libmlx5 does not look: it has no queue there, and crashes.
+boost::test_tools::assertion_result library_looks_at_posts(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result looks(!is_driven_by_libmlx5());
+  looks.message() << "libmlx5 does not look at what is posted to a target";
+  return looks;
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_posted_to_a_target_and_no_receive_to_an_initiator,
+                     *boost::unit_test::precondition(library_looks_at_posts)) {
   Sender sender;
   XrcdOwner xrcd = open_domain(sender.device, -1);
   QpOwner target = create_target(sender.device, xrcd.get());

@@ -195,9 +195,91 @@ BOOST_AUTO_TEST_CASE(a_port_whose_lid_is_another_now_takes_nothing) {
   BOOST_TEST(refused() == 1u);
 }
 
+// Its packets come from the new LID, which the peer's path does not know.
+BOOST_AUTO_TEST_CASE(a_connection_begins_at_the_ports_new_lid) {
+  TestQp qp0(program0, 0, {.service = transport::QpService::uc});
+  TestQp qp1(program1, 0, {.service = transport::QpService::uc});
+  connect(qp0, qp1);
+  const LocalLids before = device0.lids();
+  program0.fill(0, 64, 7);
+  engine.execute([&] { device0.set_lids({{0x70}, 0}); });
+  post_write(qp0, program0, program1, 64);
+  run();
+  BOOST_TEST(!program1.holds(0, 64, 7));
+  BOOST_TEST(refused() == 1u);
+  engine.execute([&] { device0.set_lids(before); });
+  post_write(qp0, program0, program1, 64);
+  run();
+  BOOST_TEST(program1.holds(0, 64, 7));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_FIXTURE_TEST_SUITE(infiniband_datagrams, Datagrams)
+
+// IBTA 7.11.1: the path bits stay.
+BOOST_AUTO_TEST_CASE(an_address_handle_begins_at_the_ports_new_lids) {
+  wire::NetworkHeaders to = path(device0, device1);
+  to.local->source.value = 0x13;
+  AddressHandleTable table(4);
+  const std::uint32_t number = table.add(std::make_unique<AddressHandle>(program0.pd, to)).value();
+  table.follow_lids({{0x40}, 2});
+  BOOST_TEST(table.find(number)->frames.source().value == 0x43u);
+  table.follow_lids({{0x50}, 0});
+  BOOST_TEST(table.find(number)->frames.source().value == 0x50u);
+}
+
+// IBTA 10.9.3: of the same partition, and at least one of the two a full member.
+BOOST_AUTO_TEST_CASE(queue_pairs_follow_the_ports_partitions) {
+  struct Case {
+    std::uint16_t sender;
+    std::uint16_t receiver;
+    bool arrives;
+  };
+  constexpr Case kCases[] = {{0xFFFF, 0xFFFF, true}, {0x8007, 0xFFFF, false}, {0x8007, 0x8007, true},
+                             {0x0007, 0x8007, true}, {0x8007, 0x0007, true},  {0x0007, 0x0007, false},
+                             {0x0000, 0x8007, false}};
+  std::uint64_t violations = 0;
+  for (const Case& each : kCases) {
+    const std::uint16_t senders[] = {each.sender};
+    const std::uint16_t receivers[] = {each.receiver};
+    engine.execute([&] {
+      device0.set_pkeys(senders);
+      device1.set_pkeys(receivers);
+    });
+    post_receive(qp1, program1);
+    send(path(device0, device1), qp1.qpn(), 8);
+    BOOST_TEST(qp1.receive_cq.poll().has_value() == each.arrives, each.sender << " to " << each.receiver);
+    violations += each.arrives ? 0 : 1;
+    BOOST_TEST(device1.counters().pkey_violations == violations);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_last_violation_is_known) {
+  const std::uint16_t pkeys[] = {0x8007};
+  engine.execute([&] { device0.set_pkeys(pkeys); });
+  send(path_with_grh(device0, device1), qp1.qpn(), 8);
+  KeyViolation violation = device1.last_violation();
+  BOOST_TEST(!violation.is_qkey);
+  BOOST_TEST(violation.key == 0x8007u);
+  BOOST_TEST(violation.source.value == lid_of(device0).value);
+  BOOST_TEST(violation.destination.value == lid_of(device1).value);
+  BOOST_TEST(violation.service_level == kServiceLevel);
+  BOOST_TEST(violation.source_qpn.value == qp0.qpn().value);
+  BOOST_TEST(violation.destination_qpn.value == qp1.qpn().value);
+  BOOST_TEST((violation.source_gid == device0.config().gids[0].gid));
+  engine.execute([&] {
+    device1.set_pkeys(pkeys);
+    transport::QpParameters other = qp1.device_end().parameters();
+    other.qkey = kQkey + 1;
+    qp1.device_end().modify(transport::QpState::rts, other, std::nullopt);
+  });
+  send(path(device0, device1), qp1.qpn(), 8);
+  violation = device1.last_violation();
+  BOOST_TEST(violation.is_qkey);
+  BOOST_TEST(violation.key == kQkey);
+  BOOST_TEST((violation.source_gid == wire::Gid{}));
+}
 
 BOOST_AUTO_TEST_CASE(without_a_grh_the_place_for_it_is_empty) {
   program0.fill(0, 100, 3);

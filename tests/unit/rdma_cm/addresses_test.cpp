@@ -70,6 +70,7 @@ BOOST_AUTO_TEST_CASE(the_probe_for_infiniband_addresses_is_answered) {
   with_gid.ip = fabric.devices()[0]->settings.gids.front();
   write_address(with_gid, std::as_writable_bytes(std::span(&any, 1)));
   BOOST_TEST(program.bind(program.create(RDMA_PS_IB, 2), any) == ENODEV);
+  BOOST_TEST(program.resolve(program.create(RDMA_PS_IB, 2), any) == ENODEV);
 }
 
 BOOST_AUTO_TEST_CASE(addresses_of_nobody_cannot_be_bound) {

@@ -267,6 +267,20 @@ BOOST_AUTO_TEST_CASE(who_leaves_before_the_answer_leaves_after_it) {
   BOOST_TEST(memberships.groups() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_manager_that_has_forgotten_a_port_is_asked_again) {
+  {
+    const Membership member = join();
+    expect_request(Method::set, 1);
+    expect_outcomes({Outcome::answered});
+    memberships.join_again(kAdapter + 1);
+    BOOST_TEST(manager.sent.empty());
+    memberships.join_again(kAdapter);
+    expect_request(Method::set, 1);
+    expect_outcomes({});
+  }
+  expect_request(Method::delete_record, 1);
+}
+
 BOOST_AUTO_TEST_CASE(a_refused_member_is_told_and_can_join_again) {
   Membership member = join();
   BOOST_TEST(answer(take(), static_cast<MadStatus>(0x0200)));

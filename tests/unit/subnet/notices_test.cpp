@@ -183,6 +183,37 @@ BOOST_AUTO_TEST_CASE(a_wrong_m_key_is_told) {
   BOOST_TEST(wire::load_be64(details + 14) == 0xBADu);
 }
 
+// IBTA 14.2.5.1, traps 257 and 258; the counters are PortInfo's (14.2.5.6) and stop at their largest value.
+BOOST_AUTO_TEST_CASE(wrong_keys_are_counted_and_told) {
+  KeyViolations violations{.pkeys = 3,
+                           .key = 0x8007,
+                           .source = {2},
+                           .destination = {4},
+                           .service_level = 5,
+                           .source_qpn = 0x11,
+                           .destination_qpn = 0x22};
+  violations.destination_gid.bytes[15] = 9;
+  network.report(kOther, violations);
+  auto traps = heard();
+  BOOST_REQUIRE(traps.size() == 1u);
+  BOOST_TEST(traps[0].notice.trap == 257u);
+  BOOST_TEST(traps[0].from == 4u);
+  const std::byte* const details = traps[0].notice.details.data();
+  BOOST_TEST(wire::load_be16(details + 2) == 2u);
+  BOOST_TEST(wire::load_be16(details + 4) == 4u);
+  BOOST_TEST(wire::load_be32(details + 6) == 0x8007u);
+  BOOST_TEST(wire::load_be32(details + 10) == 0x5000'0011u);
+  BOOST_TEST(wire::load_be32(details + 14) == 0x22u);
+  BOOST_TEST(std::to_integer<unsigned>(details[49]) == 9u);
+  BOOST_TEST(network.port(kOther).pkey_violations == 3u);
+  network.report(kOther, {.qkeys = 0x1'0000, .is_qkey = true, .key = 0x1EE7});
+  traps = heard();
+  BOOST_REQUIRE(traps.size() == 1u);
+  BOOST_TEST(traps[0].notice.trap == 258u);
+  BOOST_TEST(network.port(kOther).qkey_violations == 0xFFFFu);
+  BOOST_TEST(network.port(kOther).pkey_violations == 3u);
+}
+
 // Whoever begins to manage reads the state of all.
 BOOST_AUTO_TEST_CASE(without_a_manager_nothing_is_sent) {
   network.set_manager(kOne, false);

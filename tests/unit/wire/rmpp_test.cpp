@@ -63,6 +63,21 @@ BOOST_AUTO_TEST_CASE(other_sizes_are_refused_and_nothing_is_written) {
   }
 }
 
+// Subnet administration's header ends at 56, device management's and its kin's at 64, a vendor's OUI at 40.
+BOOST_AUTO_TEST_CASE(classes_with_rmpp_and_where_their_data_begin) {
+  const struct {
+    std::uint8_t management_class;
+    bool has_rmpp;
+    std::size_t data_offset;
+  } cases[] = {{0x01, false, 24}, {0x03, true, 56}, {0x04, false, 24}, {0x06, true, 64},
+               {0x07, false, 24}, {0x10, true, 64}, {0x12, true, 64},  {0x2F, false, 24},
+               {0x30, true, 40},  {0x4F, true, 40}, {0x50, false, 24}, {0x81, false, 24}};
+  for (const auto& each : cases) {
+    BOOST_TEST(has_rmpp(ManagementClass{each.management_class}) == each.has_rmpp, int{each.management_class});
+    BOOST_TEST(data_offset(ManagementClass{each.management_class}) == each.data_offset);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace urnic::wire::mad::test
