@@ -25,13 +25,13 @@ struct KeyViolations {
   // The last of them.
   bool is_qkey = false;
   std::uint32_t key = 0;
-  wire::mad::Lid source;
-  wire::mad::Lid destination;
+  wire::mad::Lid source{};
+  wire::mad::Lid destination{};
   std::uint8_t service_level = 0;
   std::uint32_t source_qpn = 0;  // 0: not known
   std::uint32_t destination_qpn = 0;
-  wire::Gid source_gid;
-  wire::Gid destination_gid;
+  wire::Gid source_gid{};
+  wire::Gid destination_gid{};
 };
 // Traps 257 (P_Key) and 258 (Q_Key).
 void raise_key_violation(Node& adapter, const KeyViolations& violations);
