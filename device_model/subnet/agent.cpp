@@ -214,6 +214,7 @@ bool passes_m_key(Node& node, PortNumber arrival, const Smp& smp, bool is_set) {
 Verdict answer(Nodes& nodes, PortPlace place, Smp& smp) {
   const Method method = smp.header.method;
   Node& node = nodes[place.node];
+  // Not protected by the M_Key, as a Set is: opensm's TrapRepress has that of the trap, which is none.
   if (method == Method::trap_repress) return repress(node, smp) ? Verdict::taken : Verdict::not_mine;
   if (method != Method::get && method != Method::set) return Verdict::not_mine;
   const auto attribute = static_cast<SubnetAttribute>(smp.header.attribute.value);

@@ -80,7 +80,6 @@ void Network::report(NodeIndex adapter, const KeyViolations& violations) {
   };
   add(info.pkey_violations, violations.pkeys);
   add(info.qkey_violations, violations.qkeys);
-  ++node.revision;
   raise_key_violation(node, violations);
   settle();
 }
@@ -223,26 +222,30 @@ void Network::send_new_traps() {
     for (Node& node : nodes_) node.traps.clear();
     return;
   }
-  for (NodeIndex i = 0; i < nodes_.size(); ++i)
-    send_traps(i, [](const PendingTrap& trap) { return trap.is_new; });
+  for (NodeIndex i = 0; i < nodes_.size(); ++i) send_traps(i, false);
 }
 
 void Network::repeat_traps() {
-  for (NodeIndex i = 0; i < nodes_.size(); ++i) send_traps(i, [](const PendingTrap&) { return true; });
+  for (NodeIndex i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].trap_rest != 0) --nodes_[i].trap_rest;
+    send_traps(i, true);
+  }
 }
 
-// A port that no manager has told its LID sends none.
-template <class Chosen>
-void Network::send_traps(NodeIndex node, Chosen chosen) {
+// A port that no manager has told its LID sends none. The first interval of a rest begins now if this is the
+// end of another, else somewhere in the middle of one.
+void Network::send_traps(NodeIndex node, bool again) {
   const PortInfo& speaker = nodes_[node].managed(1).info;
   if (speaker.manager_lid == Lid{}) return nodes_[node].traps.clear();
+  if (!may_speak(nodes_[node])) return;
   // What a receiver does with it may change the list.
   std::vector<Mad> traps;
   for (PendingTrap& trap : nodes_[node].traps) {
-    if (!chosen(trap)) continue;
+    if (!trap.is_new && !again) continue;
     trap.is_new = false;
     traps.push_back(encode_trap(trap));
   }
+  if (!traps.empty()) nodes_[node].trap_rest = again ? 1 : 2;
   for (const Mad& trap : traps)
     send_any(node, {.destination = speaker.manager_lid, .service_level = speaker.manager_sl, .mad = trap});
 }
@@ -250,7 +253,7 @@ void Network::send_traps(NodeIndex node, Chosen chosen) {
 std::optional<std::chrono::nanoseconds> Network::trap_interval() const {
   std::optional<std::chrono::nanoseconds> shortest;
   for (const Node& node : nodes_)
-    if (!node.traps.empty()) {
+    if (!node.traps.empty() || node.trap_rest != 0) {
       const auto interval = subnet::trap_interval(node);
       shortest = std::min(shortest.value_or(interval), interval);
     }

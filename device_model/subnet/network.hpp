@@ -69,10 +69,11 @@ class Network {
   // The adapter's port has dropped packets: counts them in its PortInfo, and tells the manager.
   void report(NodeIndex adapter, const KeyViolations& violations);
 
-  // Sends again what managers have not repressed. As long as no program is a manager, there is nothing to
-  // send: a manager that comes reads the state of all.
+  // An interval is over: sends again what managers have not repressed, and what had to wait for the end of
+  // it. As long as no program is a manager, there is nothing to send: a manager that comes reads the state of
+  // all.
   void repeat_traps();
-  // When that is due, from the last time on; empty: nothing waits.
+  // How long the interval is that runs now; empty: nothing waits.
   std::optional<std::chrono::nanoseconds> trap_interval() const;
 
   const Nodes& nodes() const { return nodes_; }
@@ -103,8 +104,7 @@ class Network {
   void remember(NodeIndex adapter);
   void tell_changes();
   void send_new_traps();
-  template <class Chosen>
-  void send_traps(NodeIndex node, Chosen chosen);
+  void send_traps(NodeIndex node, bool again);
 
   Nodes nodes_;
   std::vector<Told> told_;  // by node

@@ -67,6 +67,9 @@ struct Node {
   std::uint32_t reregistrations = 0;
   std::vector<PendingTrap> traps;  // at most one of each kind
   std::uint64_t last_trap = 0;     // the transaction of the newest
+  // Intervals that have to pass before the next one is sent. The first of two may have been under way when
+  // the last trap was sent.
+  std::uint8_t trap_rest = 0;
   // By position and group, from LID 0xC000 on.
   std::map<std::pair<std::uint32_t, std::uint32_t>, wire::mad::SmpData> multicast;  // by position, block
 

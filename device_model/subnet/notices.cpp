@@ -39,6 +39,16 @@ Notice notice_of(const Node& node, std::uint8_t type, std::uint16_t trap) {
   return notice;
 }
 
+// A byte with flags and the number of hops, then their ports.
+void store_way_back(const Smp& smp, std::byte* to) {
+  constexpr std::uint8_t kRoom = 30;
+  constexpr std::uint8_t kIsDirected = 0x80;
+  constexpr std::uint8_t kIsCut = 0x40;
+  const std::uint8_t hops = std::min(smp.hop_count, kRoom);
+  to[0] = static_cast<std::byte>(kIsDirected | (smp.hop_count > kRoom ? kIsCut : 0) | hops);
+  std::copy_n(smp.return_path.begin(), hops, to + 1);
+}
+
 }  // namespace
 
 // The details of trap 128 begin with the switch's LID (IBTA 14.2.5.1).
@@ -56,8 +66,9 @@ void raise_port_change(Node& node) {
   raise(node, notice);
 }
 
-// Two reserved bytes, the sender's LID, that of its directed route, the method, a reserved byte, the
-// attribute, its modifier, the wrong key.
+// Two reserved bytes, the port's LID (as Linux's qib and hfi1 have it), the source of the directed route, the
+// method, a reserved byte, the attribute, its modifier, the wrong key, a reserved byte; of a directed route
+// the way back, as far as there is room for it.
 void raise_wrong_m_key(Node& node, PortNumber arrival, const Smp& smp) {
   Notice notice = notice_of(node, kSecurity, kWrongMKeyTrap);
   notice.issuer = node.managed(arrival).info.lid;
@@ -68,6 +79,7 @@ void raise_wrong_m_key(Node& node, PortNumber arrival, const Smp& smp) {
   wire::store_be16(details + 8, smp.header.attribute.value);
   wire::store_be32(details + 10, smp.header.attribute_modifier);
   wire::store_be64(details + 14, smp.m_key);
+  if (smp.is_directed()) store_way_back(smp, details + 23);
   raise(node, notice);
 }
 
@@ -104,9 +116,17 @@ bool repress(Node& node, const Smp& smp) {
                       }) != 0;
 }
 
-// IBTA 14.2.5.6: 4.096 µs, doubled so many times.
+// IBTA 14.2.5.6: 4.096 µs, doubled so many times. No port is in more of a hurry than the floor here: whoever
+// is the manager chooses the number.
 std::chrono::nanoseconds trap_interval(const Node& node) {
-  return std::chrono::nanoseconds{4096} * (std::int64_t{1} << speaker_of(node).subnet_timeout);
+  constexpr std::chrono::nanoseconds kShortest = std::chrono::milliseconds{10};
+  const auto chosen = std::chrono::nanoseconds{4096} * (std::int64_t{1} << speaker_of(node).subnet_timeout);
+  return std::max(chosen, kShortest);
+}
+
+bool may_speak(const Node& node) {
+  const PortInfo& speaker = speaker_of(node);
+  return speaker.state == PortState::active && node.trap_rest == 0;
 }
 
 }  // namespace urnic::subnet

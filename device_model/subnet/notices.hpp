@@ -42,7 +42,11 @@ wire::mad::Mad encode_trap(const PendingTrap& trap);
 // A manager's TrapRepress: the trap with its transaction is not sent again. False: there is none.
 bool repress(Node& node, const wire::mad::Smp& smp);
 
-// How long the agent waits before it sends a trap again: the port's SubnetTimeOut (IBTA 14.2.5.6).
+// How long the agent waits before it sends a trap again, or another one: the port's SubnetTimeOut
+// (IBTA 14.2.5.6), or 10 ms if that is longer.
 std::chrono::nanoseconds trap_interval(const Node& node);
+
+// Whether the agent may send a trap now: its port is active, and the last trap was long enough ago.
+bool may_speak(const Node& node);
 
 }  // namespace urnic::subnet

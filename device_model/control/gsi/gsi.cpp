@@ -216,6 +216,8 @@ GsiSent Gsi::send(ServedDevice& device, const GsiAddress& to, MadBytes mad) {
   return impl_->send(device, to, mad);
 }
 
+PerformanceAgent& Gsi::performance(const ServedDevice& device) { return impl_->performance[device.index]; }
+
 bool Gsi::offer(ServedDevice& device, const GsiAddress& from, MadBytes mad) {
   wire::mad::MadHeader header;
   return belongs_on_qp1(mad, header) && impl_->offer(device, from, header, mad);

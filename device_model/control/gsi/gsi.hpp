@@ -19,6 +19,8 @@
 
 namespace urnic::control {
 
+class PerformanceAgent;
+
 inline constexpr std::size_t kMadBytes = 256;
 // A wire::mad::Mad converts to it.
 using MadBytes = std::span<const std::byte, kMadBytes>;
@@ -78,6 +80,9 @@ class Gsi {
   // Hands a MAD that has come to the device by the built-in InfiniBand fabric, and not as a packet, to the
   // handler of its class. Whether that took it.
   bool offer(ServedDevice& device, const GsiAddress& from, MadBytes mad);
+
+  // The device's performance agent, whichever way a MAD comes.
+  PerformanceAgent& performance(const ServedDevice& device);
 
   // While it lives, MADs that arrive are not announced to the event loop: what one device of this process
   // sends to another has arrived when `send` returns. One at a time, and not in a handler.

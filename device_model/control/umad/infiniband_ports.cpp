@@ -47,9 +47,7 @@ InfinibandPorts::InfinibandPorts(EventLoop& loop, Fabric& fabric, Gsi& gsi, Take
   for (const auto& device : fabric_.devices())
     if (device->adapter) device_of_node_.at(*device->adapter) = device.get();
   for (subnet::NodeIndex node = 0; node < device_of_node_.size(); ++node)
-    performance_.emplace_back(device_of_node_[node] != nullptr
-                                  ? counters_of_device(fabric_, *device_of_node_[node])
-                                  : counters_of_node(fabric_, node));
+    if (device_of_node_[node] == nullptr) performance_.try_emplace(node, counters_of_node(fabric_, node));
   fabric_.subnet().on_arrival(
       [this](subnet::NodeIndex node, const subnet::Datagram& datagram) { arrive(node, datagram); });
 }
@@ -74,12 +72,17 @@ void InfinibandPorts::arrive(subnet::NodeIndex node, const subnet::Datagram& dat
   wire::mad::MadHeader header;
   if (decode(datagram.mad, header) != wire::mad::MadError::none) return;
   if (datagram.destination_qpn == kGeneralServices) {
-    if (const auto counters = performance_[node].answer(header, datagram.mad))
+    if (const auto counters = performance_of(node).answer(header, datagram.mad))
       return answer(node, datagram, *counters);
   }
   if (ServedDevice* const device = device_of_node_[node]) return arrive_at_device(*device, datagram, header);
   if (header.method == Method::get || header.method == Method::set)
     answer(node, datagram, unsupported(datagram, header));
+}
+
+PerformanceAgent& InfinibandPorts::performance_of(subnet::NodeIndex node) {
+  const ServedDevice* const device = device_of_node_[node];
+  return device != nullptr ? gsi_.performance(*device) : performance_.at(node);
 }
 
 void InfinibandPorts::arrive_at_device(ServedDevice& device, const subnet::Datagram& datagram,

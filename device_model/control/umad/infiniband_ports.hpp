@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "device_model/control/fabric/fabric.hpp"
@@ -47,6 +48,7 @@ class InfinibandPorts {
   void arrive(subnet::NodeIndex node, const subnet::Datagram& datagram);
   void arrive_at_device(ServedDevice& device, const subnet::Datagram& datagram,
                         const wire::mad::MadHeader& header);
+  PerformanceAgent& performance_of(subnet::NodeIndex node);
   void answer(subnet::NodeIndex node, const subnet::Datagram& question, const wire::mad::Mad& mad);
   void changed();
   void repeat_traps();
@@ -54,10 +56,10 @@ class InfinibandPorts {
   Fabric& fabric_;
   Gsi& gsi_;
   Taker taker_;
-  std::vector<PerformanceAgent> performance_;  // by node
-  std::vector<ServedDevice*> device_of_node_;  // null: a switch
-  std::vector<Violations> violations_;         // told so far, by node
-  Timer repeat_;                               // of traps
+  std::map<subnet::NodeIndex, PerformanceAgent> performance_;  // of nodes without a device
+  std::vector<ServedDevice*> device_of_node_;                  // null: a switch, or a host without a device
+  std::vector<Violations> violations_;                         // told so far, by node
+  Timer repeat_;                                               // of traps
 };
 
 }  // namespace urnic::control

@@ -12,13 +12,13 @@ namespace urnic::engine {
 struct KeyViolation {
   bool is_qkey = false;
   std::uint32_t key = 0;  // the packet's
-  wire::Lid source;
-  wire::Lid destination;
+  wire::Lid source{};
+  wire::Lid destination{};
   std::uint8_t service_level = 0;
-  wire::Qpn source_qpn;  // a datagram's; else 0
-  wire::Qpn destination_qpn;
-  wire::Gid source_gid;  // zeros: the packet had no GRH
-  wire::Gid destination_gid;
+  wire::Qpn source_qpn{};  // a datagram's; else 0
+  wire::Qpn destination_qpn{};
+  wire::Gid source_gid{};  // zeros: the packet had no GRH
+  wire::Gid destination_gid{};
 };
 
 }  // namespace urnic::engine

@@ -87,11 +87,11 @@ transport::Time ManagementQueuePair::room_at() const {
 // What does not check out is dropped silently (IBTA 9.6.1, 9.8.3.2).
 bool ManagementQueuePair::is_management_datagram(const transport::InboundPacket& packet) {
   const wire::Bth& bth = packet.headers.bth;
-  if (bth.opcode != kSendOnly || packet.payload.size() != kMadBytes ||
-      !transport::pkeys_match(bth.pkey, kDefaultPkey)) {
+  if (bth.opcode != kSendOnly || packet.payload.size() != kMadBytes) {
     ++counters_.malformed;
     return false;
   }
+  if (!transport::is_in_partition(bth.pkey, kDefaultPkey, device_.counters)) return false;
   if (packet.headers.deth.qkey != kManagementQkey) {
     ++device_.counters.qkey_violations;
     return false;
