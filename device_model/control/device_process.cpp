@@ -88,7 +88,8 @@ struct DeviceProcess::Impl {
                [this](const std::vector<subnet::PortPlace>& places, bool is_plugged) {
                  umad.infiniband_ports().set_cables(places, is_plugged);
                },
-               watch, [this] { return netlink_server.opened(); }, [this] { look_at_use(); },
+               watch, [this] { return control.contexts().opened() + umad.opened(); },
+               [this] { return netlink_server.opened(); }, [this] { look_at_use(); },
                [this] { linger.stay(); }, configuration.source, [this] { return linger.is_running(); },
                [this](memory::Descriptor socket) {
                  waiting.push_back(std::move(socket));

@@ -339,8 +339,9 @@ class RunStatus(Command):
         said = self.fabric.run_on_urnic("ibv_devinfo", "-d", "mlx5_0", status=255)
         self.assertRegex(said, r"(?m)^urnic: ibv_devinfo ended with status 255; libibverbs had looked for devices, and the "
                                r"program opened none: 'urnic status' shows their names")
-        # It has opened a device, and fails for a reason of its own.
+        # They have opened a device, and fail for a reason of their own.
         self.assertNotIn("urnic:", self.fabric.run_on_urnic("sh", "-c", "ibv_devinfo && exit 1", status=1))
+        self.assertNotIn("urnic:", self.fabric.run_on_urnic("perfquery", "-t", "10", "99", status=255))
 
     def test_ended_by_a_limit(self):
         for script, status, cause in (("ulimit -St 1; while :; do :; done", 128 + 24, "ulimit -t"),

@@ -7,11 +7,16 @@ import pathlib
 import re
 import shutil
 
+# Where Debian has programs, also those that an ordinary user's PATH does not name.
+SYSTEM_PATH = "/usr/sbin:/usr/bin"
 # How to see that a Debian package's part that a lesson needs is there, whoever installed it.
 PRESENT = {
     "gcc": lambda: shutil.which("cc"),
+    "infiniband-diags": lambda: shutil.which("smpquery", path=SYSTEM_PATH),
     "libibverbs-dev": lambda: pathlib.Path("/usr/include/infiniband/verbs.h").exists(),
     "librdmacm-dev": lambda: pathlib.Path("/usr/include/rdma/rdma_cma.h").exists(),
+    "opensm": lambda: shutil.which("opensm", path=SYSTEM_PATH),
+    "perftest": lambda: shutil.which("ib_write_bw", path=SYSTEM_PATH),
     "python3-pyverbs": lambda: importlib.util.find_spec("pyverbs"),
     "tshark": lambda: shutil.which("tshark"),
 }

@@ -277,7 +277,7 @@ json AdminServer::lease(const json&, AdminConnectionState& state) {
   surroundings_.changed();
   const Quotas& quotas = surroundings_.fabric.quotas();
   return {{"ok", true},
-          {"contexts_opened", surroundings_.control.contexts().opened()},
+          {"contexts_opened", surroundings_.openings()},
           {"lookups", surroundings_.lookups()},
           {"refusals", quotas.refusals()},
           {"last_refused", kResourceNames[static_cast<std::size_t>(quotas.last_refused())]}};

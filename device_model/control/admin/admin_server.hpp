@@ -44,9 +44,10 @@ class AdminServer {
     // Pulls the cables of these ports of the InfiniBand fabric, or plugs them in again.
     std::function<void(const std::vector<subnet::PortPlace>& places, bool is_plugged)> set_cables;
     const EngineWatch& watch;
-    std::function<std::uint64_t()> lookups;  // how often programs have looked for devices so far
-    std::function<void()> changed;           // a lease has begun or ended
-    std::function<void()> keep;              // the process stays even when unused
+    std::function<std::uint64_t()> openings;  // how often programs have opened a device so far
+    std::function<std::uint64_t()> lookups;   // how often they have looked for devices
+    std::function<void()> changed;            // a lease has begun or ended
+    std::function<void()> keep;               // the process stays even when unused
     ConfigurationSource source;
     std::function<bool()> is_about_to_end;  // nothing uses it, and its linger time runs
     // Runs a "down" request. The requesting connection is closed when everything else is gone: its other end

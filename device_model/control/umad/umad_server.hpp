@@ -32,6 +32,8 @@ class UmadServer {
   // device's.
   void serve_manager(ServedDevice& device, const std::filesystem::path& node);
   std::size_t files() const { return files_.size(); }
+  // How often programs have opened a node so far.
+  std::uint64_t opened() const { return next_file_; }
   InfinibandPorts& infiniband_ports() { return ports_; }
 
  private:

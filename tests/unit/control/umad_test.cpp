@@ -10,6 +10,8 @@
 
 #include "device_model/control/umad/agent_rules.hpp"
 #include "device_model/control/umad/agents.hpp"
+#include "json/json.hpp"
+#include "tests/unit/control/admin_program.hpp"
 #include "tests/unit/control/umad_program.hpp"
 
 namespace urnic::control::test {
@@ -217,6 +219,14 @@ BOOST_FIXTURE_TEST_CASE(a_request_and_its_answer_travel_between_programs, Opened
     BOOST_TEST(client.read(answered) == sizeof answered);
     BOOST_TEST(answered.header.gid_index == index);
   }
+}
+
+// `urnic run` asks before and after a program that fails, so that it does not say that the program has used
+// no device.
+BOOST_FIXTURE_TEST_CASE(openings_are_counted_as_those_of_verbs, Opened) {
+  client.register_client();
+  server.register_client();
+  BOOST_TEST(AdminProgram(process).ask({{"cmd", "lease"}}).at("contexts_opened") == 2);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_request_without_answer_comes_back, Opened) {

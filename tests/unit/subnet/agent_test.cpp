@@ -104,6 +104,57 @@ BOOST_AUTO_TEST_CASE(tables_keep_what_is_written) {
   BOOST_TEST((set(SubnetAttribute::vl_arbitration, {1}, 0x0001, data) == MadStatus::invalid_field));
 }
 
+// IBTA 14.2.5.12: a position is of 16 ports; the switch has 4.
+BOOST_AUTO_TEST_CASE(masks_of_ports_that_a_switch_has_not_are_zero) {
+  SmpData data{};
+  data[1] = std::byte{0xFF};
+  constexpr std::uint32_t kSecondPosition = 1u << 28;
+  BOOST_TEST((set(SubnetAttribute::multicast_forwarding, {1}, kSecondPosition, data) == MadStatus::ok));
+  const Smp answer =
+      ask(along(question(Method::get, SubnetAttribute::multicast_forwarding, kSecondPosition), {1})).value();
+  BOOST_TEST((answer.data == SmpData{}));
+}
+
+// IBTA 14.2.5.2, 14.2.5.3, 14.2.5.4: what the hardware is, a manager reads only.
+BOOST_AUTO_TEST_CASE(a_manager_does_not_change_the_hardware) {
+  for (const SubnetAttribute attribute : {SubnetAttribute::node_description, SubnetAttribute::node_info})
+    BOOST_TEST((set(attribute, {1}, 0, {}) == MadStatus::unsupported_method_and_attribute));
+  BOOST_TEST((set(SubnetAttribute::switch_info, {}, 0, {}) == MadStatus::unsupported_method_and_attribute));
+  const SwitchInfo before = network.node(kNear).switch_info;
+  SwitchInfo wanted = before;
+  wanted.linear_capacity = 1;
+  wanted.multicast_capacity = 1;
+  wanted.partition_enforcement_capacity = 1;
+  wanted.linear_top = 9;
+  BOOST_TEST((set(SubnetAttribute::switch_info, {1}, 0, encode_data(wanted)) == MadStatus::ok));
+  const SwitchInfo& after = network.node(kNear).switch_info;
+  BOOST_TEST(after.linear_top == 9);
+  BOOST_TEST(after.linear_capacity == before.linear_capacity);
+  BOOST_TEST(after.multicast_capacity == before.multicast_capacity);
+  BOOST_TEST(after.partition_enforcement_capacity == before.partition_enforcement_capacity);
+}
+
+// IBTA 14.2.5.6: a switch has its LID at port 0.
+BOOST_AUTO_TEST_CASE(a_switchs_ports_with_links_have_no_lid) {
+  for (const std::uint32_t port : {1u, 0u}) {
+    auto info = get<PortInfo>(SubnetAttribute::port_info, {1}, port);
+    info.state = PortState::no_change;
+    info.physical_state = PhysicalState::no_change;
+    info.lid = {5};
+    BOOST_TEST((set(SubnetAttribute::port_info, {1}, port, encode_data(info)) == MadStatus::ok));
+    BOOST_TEST((network.node(kNear).ports[port].info.lid.value == 5) == (port == 0));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_lid_of_a_group_is_no_ports) {
+  auto info = get<PortInfo>(SubnetAttribute::port_info, {}, 1);
+  info.state = PortState::no_change;
+  info.physical_state = PhysicalState::no_change;
+  info.lid = {0xC000};
+  BOOST_TEST((set(SubnetAttribute::port_info, {}, 1, encode_data(info)) == MadStatus::invalid_field));
+  BOOST_TEST(network.port(kOne).lid.value == 0);
+}
+
 BOOST_AUTO_TEST_CASE(the_first_guid_stays) {
   GuidBlock guids{};
   guids[0].value = 0xBAD;

@@ -40,6 +40,13 @@ BOOST_AUTO_TEST_CASE(an_answer_names_its_sender) {
   BOOST_TEST(arrived.at(0).datagram.destination.value == 1);
 }
 
+// IBTA 4.1.3: 0xFFFF is whoever gets the datagram; no table leads there.
+BOOST_AUTO_TEST_CASE(the_permissive_lid_is_the_own_port) {
+  const auto answer = ask(question(Method::get, SubnetAttribute::node_info), kPermissiveLid);
+  BOOST_REQUIRE(answer.has_value());
+  BOOST_TEST(decode_data<NodeInfo>(answer->data).node_guid.value == 0xA1u);
+}
+
 BOOST_AUTO_TEST_CASE(a_loop_of_routes_ends) {
   write_routes({1}, {kNoRoute, 1, 0, 2, 2});
   write_routes({1, 2}, {kNoRoute, 3, 3, 0, 3});
