@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -43,7 +44,8 @@ struct Multicast {
   std::uint32_t events_reported = 0;
   std::uint32_t events_queued = 0;
   subnet::administration::Membership membership;  // on InfiniBand
-  Charge charge;
+  // Shared with the membership: what is asked of the manager costs as much until it is answered.
+  std::shared_ptr<const Charge> charge;
 };
 
 // Q_Key of rdma_cm's datagrams unless the programs agree on another one (RDMA_UDP_QKEY).

@@ -104,7 +104,8 @@ void Identifiers::migrate(Id& id, Channel& channel) {
 
 Multicast& Identifiers::join(Id& id, std::uint64_t uid) {
   auto multicast = std::make_unique<Multicast>();
-  multicast->charge = id.channel->opener().account->charge(Resource::rdma_cm_ids, 1, object_bytes::kRdmaCmId);
+  multicast->charge = std::make_shared<const Charge>(
+      id.channel->opener().account->charge(Resource::rdma_cm_ids, 1, object_bytes::kRdmaCmId));
   multicast->number = multicasts_.next();
   multicast->uid = uid;
   multicast->id = &id;

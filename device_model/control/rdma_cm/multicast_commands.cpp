@@ -48,7 +48,7 @@ int join_subnet_group(Session& session, Id& id, std::uint64_t uid, const SocketA
   answer.id = multicast.number;
   // The membership ends with the group here, so the group is there when its manager answers.
   multicast.membership = session.administration.memberships.join(
-      *id.local->device->adapter, group_request(id, group, sends_only),
+      *id.local->device->adapter, group_request(id, group, sends_only), multicast.charge,
       [&identifiers = session.identifiers, &multicast](Outcome outcome,
                                                        const wire::mad::MulticastMemberRecord& joined) {
         identifiers.post(multicast, joined_event(outcome, joined));

@@ -17,7 +17,7 @@ Patience patience_for(std::chrono::milliseconds limit) {
 
 Query::~Query() {
   if (client_ == nullptr) return;
-  client_->requests_.erase(number_);
+  client_->cancel(number_);
 }
 
 // 0 is nobody's.
@@ -32,9 +32,24 @@ std::optional<Query> Client::start(std::uint32_t number, NodeIndex adapter, cons
                                    Time now, Done done) {
   const auto asked = host_.send(adapter, mad);
   if (!asked) return {};
-  requests_.emplace(number, Request{adapter, *asked, mad, patience, now + patience.wait, std::move(done)});
+  const auto place =
+      requests_.emplace(number, Request{adapter, *asked, mad, patience, {}, std::move(done)}).first;
+  set_deadline(number, place->second, now + patience.wait);
   set_timer();
   return Query(*this, number);
+}
+
+void Client::set_deadline(std::uint32_t number, Request& request, Time due) {
+  deadlines_.erase({request.due, number});
+  request.due = due;
+  deadlines_.emplace(due, number);
+}
+
+void Client::cancel(std::uint32_t number) {
+  const auto found = requests_.find(number);
+  if (found == requests_.end()) return;
+  deadlines_.erase({found->second.due, number});
+  requests_.erase(found);
 }
 
 // As Linux's ib_find_send_mad: the answer has the request's transaction and class, and comes from the port
@@ -54,14 +69,17 @@ bool Client::receive(NodeIndex adapter, Lid source, const Mad& mad) {
 
 void Client::end(std::uint32_t number, Outcome outcome, const Mad& answer) {
   const auto ended = requests_.extract(number);
+  deadlines_.erase({ended.mapped().due, number});
   set_timer();
   ended.mapped().done(outcome, answer);
 }
 
 void Client::expire(Time now) {
   std::vector<std::uint32_t> due;
-  for (const auto& [number, request] : requests_)
-    if (request.due <= now) due.push_back(number);
+  for (const auto& [deadline, number] : deadlines_) {
+    if (deadline > now) break;
+    due.push_back(number);
+  }
   for (const std::uint32_t number : due) expire_one(number, now);
   set_timer();
 }
@@ -73,15 +91,14 @@ void Client::expire_one(std::uint32_t number, Time now) {
   Request& request = found->second;
   if (request.patience.repeats == 0) return end(number, Outcome::unanswered, Mad{});
   --request.patience.repeats;
-  request.due = now + request.patience.wait;
+  set_deadline(number, request, now + request.patience.wait);
   // Another manager may have come meanwhile. Without one the datagram is as if it were lost.
   if (const auto asked = host_.send(request.adapter, request.mad)) request.asked = *asked;
 }
 
 std::optional<Time> Client::next_deadline() const {
-  std::optional<Time> next;
-  for (const auto& [number, request] : requests_) next = std::min(next.value_or(request.due), request.due);
-  return next;
+  if (deadlines_.empty()) return {};
+  return deadlines_.begin()->first;
 }
 
 void Client::set_timer() {

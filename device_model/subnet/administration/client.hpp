@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "device_model/subnet/node.hpp"
@@ -116,6 +117,8 @@ class Client {
   };
 
   std::uint32_t next_number();
+  void set_deadline(std::uint32_t number, Request& request, Time due);
+  void cancel(std::uint32_t number);
   std::optional<Query> start(std::uint32_t number, NodeIndex adapter, const Mad& mad, Patience patience,
                              Time now, Done done);
   void end(std::uint32_t number, Outcome outcome, const Mad& answer);
@@ -126,6 +129,7 @@ class Client {
   std::uint32_t last_number_;
   // By the low half of the transaction id. The high half is 0, which no program's agent has.
   std::map<std::uint32_t, Request> requests_;
+  std::set<std::pair<Time, std::uint32_t>> deadlines_;  // of all requests; programs may have thousands
 };
 
 }  // namespace urnic::subnet::administration

@@ -33,13 +33,15 @@ Membership::~Membership() {
   if (memberships_ != nullptr) memberships_->leave(number_);
 }
 
-Membership Memberships::join(NodeIndex adapter, const MulticastMemberRecord& wanted, Joined joined) {
+Membership Memberships::join(NodeIndex adapter, const MulticastMemberRecord& wanted, Held held,
+                             Joined joined) {
   const std::uint64_t number = ++last_number_;
   const Key key{adapter, wanted.group, wanted.group == wire::Gid{} ? number : 0};
   Group& group = groups_[key];
   keys_.emplace(number, key);
   const bool is_first = group.members.empty();
-  group.members.push_back({number, wanted, std::move(joined)});
+  group.members.push_back({number, wanted, std::move(held), std::move(joined)});
+  group.held = {};
   if (is_first || agree(group.members.front().wanted, wanted)) {
     proceed(key);
   } else {
@@ -54,7 +56,12 @@ Membership Memberships::join(NodeIndex adapter, const MulticastMemberRecord& wan
 void Memberships::leave(std::uint64_t number) {
   const auto key = keys_.extract(number);
   if (!key) return;
-  groups_.at(key.mapped()).members.remove_if([&](const Member& member) { return member.number == number; });
+  Group& group = groups_.at(key.mapped());
+  const auto member = std::find_if(group.members.begin(), group.members.end(),
+                                   [&](const Member& each) { return each.number == number; });
+  const Held held = std::move(member->held);
+  group.members.erase(member);
+  if (group.members.empty()) group.held = held;
   proceed(key.mapped());
 }
 
@@ -139,6 +146,7 @@ void Memberships::tell_failed(const Key& key, Outcome outcome) {
     keys_.erase(member->number);
     failed.splice(failed.end(), group.members, member);
   }
+  if (group.members.empty() && !failed.empty()) group.held = failed.back().held;
   proceed(key);
   for (const Member& member : failed)
     if (member.joined) member.joined(outcome, member.wanted);

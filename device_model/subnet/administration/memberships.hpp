@@ -43,6 +43,8 @@ class Membership {
 class Memberships {
  public:
   using Clock = std::function<Time()>;
+  // What a member costs who has joined, for example as a charge: it goes with the last share of it.
+  using Held = std::shared_ptr<const void>;
   // The group as the manager knows it, if it has answered.
   using Joined = std::function<void(Outcome, const MulticastMemberRecord& group)>;
 
@@ -54,8 +56,10 @@ class Memberships {
   // Joins the adapter's port to `wanted.group`, with its port, Q_Key, P_Key and join state, and makes the
   // group if nobody has. A group of zeros is a new one, which the manager names. Calls `joined` once, perhaps
   // before it returns; not if the membership has ended before. Who joins with another Q_Key or P_Key than the
-  // group has is refused. `joined` may join, and end memberships.
-  [[nodiscard]] Membership join(NodeIndex adapter, const MulticastMemberRecord& wanted, Joined joined);
+  // group has is refused. `joined` may join, and end memberships. `held` is kept until the member has ended,
+  // and as long after that as its group is only here for the manager's answers.
+  [[nodiscard]] Membership join(NodeIndex adapter, const MulticastMemberRecord& wanted, Held held,
+                                Joined joined);
 
   // Joins all of the adapter's groups again: its manager has forgotten them, or is another one
   // (IBTA 14.4.11, PortInfo.ClientReregister). Nobody is told.
@@ -69,12 +73,14 @@ class Memberships {
   struct Member {
     std::uint64_t number = 0;
     MulticastMemberRecord wanted;
+    Held held;
     Joined joined;  // empty: it was told
   };
   // Adapter, group; the number of the first member where the manager is to name the group, else 0.
   using Key = std::tuple<NodeIndex, wire::Gid, std::uint64_t>;
   struct Group {
     std::list<Member> members;
+    Held held;                     // of the last member, while there is none
     std::uint8_t state = 0;        // as what the manager knows the port: bits of a join state
     MulticastMemberRecord record;  // as it has answered
     Query query;

@@ -505,6 +505,22 @@ BOOST_FIXTURE_TEST_CASE(a_program_that_ends_leaves_its_groups, Datagrams) {
   BOOST_TEST(std::to_integer<int>(manager.asked.back().mad[3]) == 0x15);
 }
 
+BOOST_FIXTURE_TEST_CASE(a_group_costs_until_the_manager_has_answered, Datagrams) {
+  const auto used = [this] { return fabric.quotas().used(Resource::rdma_cm_ids); };
+  const std::uint64_t before = used();
+  program.join(id, address("239.1.2.3"));
+  const std::uint32_t number = program.read_answer<rdma_ucm_create_id_resp>().id;
+  BOOST_TEST(program.run(RDMA_USER_CM_CMD_LEAVE_MCAST, rdma_ucm_destroy_id{0, number, 0}) == 0);
+  BOOST_TEST(used() == before + 1);
+  answer(asked_group());
+  BOOST_TEST(used() == before + 1);
+  answer(asked_group());
+  BOOST_TEST(used() == before);
+  program.join(id, address("239.1.2.3"));
+  answer(asked_group(), static_cast<wire::mad::MadStatus>(0x0200));
+  BOOST_TEST(used() == before + 1);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_group_that_is_refused_is_an_event, Datagrams) {
   BOOST_TEST(program.join(id, address("239.1.2.3"), 5, RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER) == 0);
   const std::uint32_t number = program.read_answer<rdma_ucm_create_id_resp>().id;

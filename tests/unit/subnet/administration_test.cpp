@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "device_model/subnet/administration/client.hpp"
@@ -92,14 +93,15 @@ struct World {
     while (!manager.sent.empty()) answer(take());
   }
 
-  Membership join(std::uint8_t state = wire::mad::kFullMember, std::uint32_t qkey = 5) {
+  Membership join(std::uint8_t state = wire::mad::kFullMember, std::uint32_t qkey = 5,
+                  std::shared_ptr<const int> held = {}) {
     MulticastMemberRecord wanted;
     wanted.group = kGroup;
     wanted.qkey = {qkey};
     wanted.join_state = state;
-    return memberships.join(kAdapter, wanted, [this](Outcome outcome, const MulticastMemberRecord&) {
-      outcomes.push_back(outcome);
-    });
+    return memberships.join(
+        kAdapter, wanted, std::move(held),
+        [this](Outcome outcome, const MulticastMemberRecord&) { outcomes.push_back(outcome); });
   }
   void expect_request(Method method, std::uint8_t state) {
     const Mad mad = take();
@@ -267,6 +269,50 @@ BOOST_AUTO_TEST_CASE(who_leaves_before_the_answer_leaves_after_it) {
   BOOST_TEST(memberships.groups() == 0u);
 }
 
+// So that a program cannot make requests without limit by joining and leaving.
+BOOST_AUTO_TEST_CASE(a_member_that_has_left_is_held_until_the_manager_has_answered) {
+  const auto held = std::make_shared<const int>(0);
+  { const Membership member = join(wire::mad::kFullMember, 5, held); }
+  BOOST_TEST(held.use_count() == 2);
+  expect_request(Method::set, 1);
+  BOOST_TEST(held.use_count() == 2);
+  expect_request(Method::delete_record, 1);
+  BOOST_TEST(held.use_count() == 1);
+  { const Membership member = join(wire::mad::kFullMember, 5, held); }
+  pass(3300ms);
+  BOOST_TEST(held.use_count() == 1);
+  BOOST_TEST(client.size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_member_that_has_left_is_not_held_for_others) {
+  const auto held = std::make_shared<const int>(0);
+  const auto other = std::make_shared<const int>(0);
+  { const Membership member = join(wire::mad::kFullMember, 5, held); }
+  Membership second = join(wire::mad::kFullMember, 5, other);
+  BOOST_TEST(held.use_count() == 1);
+  { const Membership third = join(wire::mad::kFullMember, 5, held); }
+  BOOST_TEST(held.use_count() == 1);
+  second = {};
+  BOOST_TEST(other.use_count() == 2);
+  answer_all();
+  BOOST_TEST(other.use_count() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(requests_expire_in_the_order_of_their_deadlines) {
+  const Query slow = ask({300ms, 0});
+  const Query fast = ask({100ms, 1});
+  BOOST_TEST((client.next_deadline() == now + 100ms));
+  pass(100ms);
+  BOOST_TEST(manager.sent.size() == 3u);
+  { const Query cancelled = ask({50ms, 0}); }
+  BOOST_TEST((client.next_deadline() == now + 100ms));
+  pass(100ms);
+  expect_outcomes({Outcome::unanswered});
+  BOOST_TEST((client.next_deadline() == now + 100ms));
+  BOOST_TEST(answer(manager.sent.front()));
+  BOOST_TEST(!client.next_deadline().has_value());
+}
+
 BOOST_AUTO_TEST_CASE(a_manager_that_has_forgotten_a_port_is_asked_again) {
   {
     const Membership member = join();
@@ -320,7 +366,7 @@ BOOST_AUTO_TEST_CASE(a_group_that_nobody_has_named_is_left_by_the_name_that_it_w
     MulticastMemberRecord wanted;
     wanted.join_state = wire::mad::kFullMember;
     const Membership member =
-        memberships.join(kAdapter, wanted, [](Outcome, const MulticastMemberRecord&) {});
+        memberships.join(kAdapter, wanted, {}, [](Outcome, const MulticastMemberRecord&) {});
     MulticastMemberRecord given = wire::mad::decode_record<MulticastMemberRecord>(manager.sent.front());
     BOOST_TEST((given.group == wire::Gid{}));
     given.group = kGroup;
