@@ -32,9 +32,16 @@ std::optional<Query> Client::start(std::uint32_t number, NodeIndex adapter, cons
                                    Time now, Done done) {
   const auto asked = host_.send(adapter, mad);
   if (!asked) return {};
-  const auto place =
-      requests_.emplace(number, Request{adapter, *asked, mad, patience, {}, std::move(done)}).first;
-  set_deadline(number, place->second, now + patience.wait);
+  return add(number, {adapter, *asked, mad, patience, {}, std::move(done)}, now + patience.wait);
+}
+
+Query Client::pause(Nanoseconds time, Time now, Done done) {
+  return add(next_number(), {0, {}, {}, {}, {}, std::move(done)}, now + time);
+}
+
+Query Client::add(std::uint32_t number, Request request, Time due) {
+  const auto place = requests_.emplace(number, std::move(request)).first;
+  set_deadline(number, place->second, due);
   set_timer();
   return Query(*this, number);
 }

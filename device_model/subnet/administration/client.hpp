@@ -96,6 +96,9 @@ class Client {
                  now, std::move(done));
   }
 
+  // Asks nobody: calls `done` once, with `unanswered`, when `time` has passed; its end cancels it, too.
+  [[nodiscard]] Query pause(Nanoseconds time, Time now, Done done);
+
   // A datagram of the class that has come from `source` to queue pair 1 of the adapter. Whether it was the
   // answer to a request.
   bool receive(NodeIndex adapter, Lid source, const Mad& mad);
@@ -109,7 +112,7 @@ class Client {
   friend class Query;
   struct Request {
     NodeIndex adapter = 0;
-    Lid asked;
+    Lid asked;  // 0 of a pause: no datagram comes from there
     Mad mad{};
     Patience patience;
     Time due{};
@@ -119,6 +122,7 @@ class Client {
   std::uint32_t next_number();
   void set_deadline(std::uint32_t number, Request& request, Time due);
   void cancel(std::uint32_t number);
+  Query add(std::uint32_t number, Request request, Time due);
   std::optional<Query> start(std::uint32_t number, NodeIndex adapter, const Mad& mad, Patience patience,
                              Time now, Done done);
   void end(std::uint32_t number, Outcome outcome, const Mad& answer);

@@ -12,6 +12,9 @@ using wire::mad::Method;
 
 // Linux's for joining and leaving (multicast.c).
 constexpr std::chrono::milliseconds kPatience{3000};
+// Until members that had joined have not joined again: a minute in all.
+constexpr std::chrono::seconds kFirstPause{1};
+constexpr unsigned kPauses = 6;
 
 // What Linux's rdma_cm gives: the manager chooses the rest of a group that is made (cma_join_ib_multicast).
 constexpr wire::mad::ComponentMask kJoinComponents =
@@ -43,6 +46,7 @@ Membership Memberships::join(NodeIndex adapter, const MulticastMemberRecord& wan
   group.members.push_back({number, wanted, std::move(held), std::move(joined)});
   group.held = {};
   if (is_first || agree(group.members.front().wanted, wanted)) {
+    end_pause(group);
     proceed(key);
   } else {
     const Joined refused = std::move(group.members.back().joined);
@@ -70,6 +74,8 @@ void Memberships::join_again(NodeIndex adapter) {
   for (auto& [key, group] : groups_) {
     if (std::get<0>(key) != adapter) continue;
     group.state = 0;
+    group.pauses = 0;
+    end_pause(group);
     keys.push_back(key);
   }
   for (const Key& key : keys) proceed(key);
@@ -78,12 +84,14 @@ void Memberships::join_again(NodeIndex adapter) {
 // One request is under way at a time, so that the manager's last word is about the last request.
 void Memberships::proceed(const Key& key) {
   const auto place = groups_.find(key);
-  if (place == groups_.end() || place->second.is_asking) return;
+  if (place == groups_.end() || place->second.progress == Progress::asking) return;
   Group& group = place->second;
   std::uint8_t needed = 0;
   for (const Member& member : group.members) needed |= member.wanted.join_state;
   const auto missing = static_cast<std::uint8_t>(needed & ~group.state);
   const auto surplus = static_cast<std::uint8_t>(group.state & ~needed);
+  if (missing != 0 && group.progress == Progress::pausing) return;
+  end_pause(group);
   if (missing != 0) return ask(place, Method::set, missing);
   if (surplus != 0) return ask(place, Method::delete_record, surplus);
   if (group.members.empty()) {
@@ -99,7 +107,7 @@ void Memberships::ask(Place place, Method method, std::uint8_t state) {
   MulticastMemberRecord record = group.members.empty() ? group.record : group.members.front().wanted;
   if (group.record.group != wire::Gid{}) record.group = group.record.group;
   record.join_state = state;
-  group.is_asking = true;
+  group.progress = Progress::asking;
   auto query = client_.ask(
       std::get<0>(key), method, method == Method::set ? kJoinComponents : kLeaveComponents, record,
       patience_for(kPatience), now_(), [this, key, method, state](Outcome outcome, const Mad& mad) {
@@ -112,16 +120,36 @@ void Memberships::ask(Place place, Method method, std::uint8_t state) {
   }
 }
 
+// A pause that a new member has cut short does not count: its request was one more.
+void Memberships::pause(Place place) {
+  Group& group = place->second;
+  group.progress = Progress::pausing;
+  group.query = client_.pause(kFirstPause * (1U << group.pauses), now_(),
+                              [this, key = place->first](Outcome, const Mad&) {
+                                Group& paused = groups_.at(key);
+                                ++paused.pauses;
+                                end_pause(paused);
+                                proceed(key);
+                              });
+}
+
+void Memberships::end_pause(Group& group) {
+  if (group.progress != Progress::pausing) return;
+  group.query = {};
+  group.progress = Progress::idle;
+}
+
 // A port that nobody could tell has left, too: there is no more to do about it.
 void Memberships::answered(const Key& key, Method method, std::uint8_t state, Outcome outcome,
                            const Mad& mad) {
   Group& group = groups_.at(key);
-  group.is_asking = false;
+  group.progress = Progress::idle;
   if (method == Method::delete_record) {
     group.state = static_cast<std::uint8_t>(group.state & ~state);
     return proceed(key);
   }
   if (outcome != Outcome::answered) return tell_failed(key, outcome);
+  group.pauses = 0;
   group.record = wire::mad::decode_record<MulticastMemberRecord>(mad);
   group.state = static_cast<std::uint8_t>(group.state | state);
   proceed(key);
@@ -132,24 +160,34 @@ void Memberships::tell_joined(const Key& key) {
   std::vector<Joined> told;
   Group& group = groups_.at(key);
   for (Member& member : group.members)
-    if (member.joined) told.push_back(std::exchange(member.joined, {}));
+    if (!std::exchange(member.has_joined, true)) told.push_back(member.joined);
   const MulticastMemberRecord record = group.record;
   for (const Joined& joined : told) joined(Outcome::answered, record);
 }
 
+// Members that had joined wait for the next request, unless there have been enough.
 void Memberships::tell_failed(const Key& key, Outcome outcome) {
   std::list<Member> failed;
-  Group& group = groups_.at(key);
+  const auto place = groups_.find(key);
+  Group& group = place->second;
+  const auto is_missing = [&](const Member& member) {
+    return (member.wanted.join_state & ~group.state) != 0;
+  };
+  const bool is_last = group.pauses == kPauses;
   for (auto next = group.members.begin(); next != group.members.end();) {
     const auto member = next++;
-    if ((member->wanted.join_state & ~group.state) == 0) continue;
+    if (!is_missing(*member) || (member->has_joined && !is_last)) continue;
     keys_.erase(member->number);
     failed.splice(failed.end(), group.members, member);
   }
   if (group.members.empty() && !failed.empty()) group.held = failed.back().held;
-  proceed(key);
-  for (const Member& member : failed)
-    if (member.joined) member.joined(outcome, member.wanted);
+  if (std::any_of(group.members.begin(), group.members.end(), is_missing)) {
+    pause(place);
+  } else {
+    group.pauses = 0;
+    proceed(key);
+  }
+  for (const Member& member : failed) member.joined(outcome, member.wanted);
 }
 
 }  // namespace urnic::subnet::administration

@@ -55,14 +55,16 @@ class Memberships {
 
   // Joins the adapter's port to `wanted.group`, with its port, Q_Key, P_Key and join state, and makes the
   // group if nobody has. A group of zeros is a new one, which the manager names. Calls `joined` once, perhaps
-  // before it returns; not if the membership has ended before. Who joins with another Q_Key or P_Key than the
-  // group has is refused. `joined` may join, and end memberships. `held` is kept until the member has ended,
-  // and as long after that as its group is only here for the manager's answers.
+  // before it returns, and once more if the membership is lost later (join_again); not if it has ended
+  // before. Who joins with another Q_Key or P_Key than the group has is refused. `joined` may join, and end
+  // memberships. `held` is kept until the member has ended, and as long after that as its group is only here
+  // for the manager's answers.
   [[nodiscard]] Membership join(NodeIndex adapter, const MulticastMemberRecord& wanted, Held held,
                                 Joined joined);
 
   // Joins all of the adapter's groups again: its manager has forgotten them, or is another one
-  // (IBTA 14.4.11, PortInfo.ClientReregister). Nobody is told.
+  // (IBTA 14.4.11, PortInfo.ClientReregister). A manager that refuses may be busy yet: it is asked again
+  // after pauses of 1, 2, 4 up to 32 s. Members are told only when that has not helped either.
   void join_again(NodeIndex adapter);
 
   // Groups in which a port is, or is about to be or not to be.
@@ -74,26 +76,31 @@ class Memberships {
     std::uint64_t number = 0;
     MulticastMemberRecord wanted;
     Held held;
-    Joined joined;  // empty: it was told
+    Joined joined;
+    bool has_joined = false;  // and was told
   };
   // Adapter, group; the number of the first member where the manager is to name the group, else 0.
   using Key = std::tuple<NodeIndex, wire::Gid, std::uint64_t>;
+  enum class Progress : std::uint8_t { idle, asking, pausing };
   struct Group {
     std::list<Member> members;
     Held held;                     // of the last member, while there is none
     std::uint8_t state = 0;        // as what the manager knows the port: bits of a join state
     MulticastMemberRecord record;  // as it has answered
-    Query query;
-    bool is_asking = false;
+    Query query;                   // a request, or a pause
+    Progress progress = Progress::idle;
+    unsigned pauses = 0;  // that are over, since members that had joined are to join again
   };
   using Place = std::map<Key, Group>::iterator;
 
   void leave(std::uint64_t number);
   void proceed(const Key& key);
+  void pause(Place place);
+  static void end_pause(Group& group);
   void ask(Place place, wire::mad::Method method, std::uint8_t state);
   void answered(const Key& key, wire::mad::Method method, std::uint8_t state, Outcome outcome,
                 const Mad& mad);
-  // Tells all who wait for nothing more, or all who wait for `failed`.
+  // Tells all who wait for nothing more, or all whom a failed request has lost.
   void tell_joined(const Key& key);
   void tell_failed(const Key& key, Outcome outcome);
 

@@ -529,6 +529,21 @@ BOOST_FIXTURE_TEST_CASE(a_group_that_is_refused_is_an_event, Datagrams) {
   program.expect(EventType::multicast_error, number, -EINVAL);
 }
 
+BOOST_FIXTURE_TEST_CASE(a_group_that_is_lost_later_is_an_event, Datagrams) {
+  program.join(id, address("239.1.2.3"));
+  const std::uint32_t number = program.read_answer<rdma_ucm_create_id_resp>().id;
+  const MulticastMemberRecord group = asked_group();
+  answer(group);
+  program.expect(EventType::multicast_join, number);
+  rdma_cm.register_again(*fabric.devices()[0]->adapter);
+  for (int i = 0; i < 7; ++i) {
+    program.expect_nothing();
+    BOOST_TEST(answer(group, static_cast<wire::mad::MadStatus>(1)));
+    pass(32s);
+  }
+  program.expect(EventType::multicast_error, number, -EINVAL);
+}
+
 BOOST_FIXTURE_TEST_CASE(without_subnet_administration_nobody_joins, Datagrams) {
   manager.has_administration = false;
   BOOST_TEST(program.join(id, address("239.1.2.3")) == EOPNOTSUPP);

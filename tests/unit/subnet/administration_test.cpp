@@ -21,6 +21,7 @@ using wire::mad::PathRecord;
 
 constexpr NodeIndex kAdapter = 1;
 constexpr Lid kManager{7};
+constexpr MadStatus kBusy{0x0001};  // IBTA 13.4.7
 constexpr wire::Gid kGroup{{0xFF, 0x12, 0x40, 0x01, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0x0F, 1, 2, 3}};
 
 // A subnet manager that answers when a test says so.
@@ -325,6 +326,86 @@ BOOST_AUTO_TEST_CASE(a_manager_that_has_forgotten_a_port_is_asked_again) {
     expect_outcomes({});
   }
   expect_request(Method::delete_record, 1);
+}
+
+// As opensm does for a while when it has taken over.
+BOOST_AUTO_TEST_CASE(a_busy_manager_is_asked_again_for_members_that_had_joined) {
+  const Membership member = join();
+  expect_request(Method::set, 1);
+  expect_outcomes({Outcome::answered});
+  memberships.join_again(kAdapter);
+  for (const auto pause : {1s, 2s}) {
+    BOOST_TEST(answer(take(), kBusy));
+    pass(pause - 1ms);
+    BOOST_TEST(manager.sent.empty());
+    pass(1ms);
+    BOOST_TEST(manager.sent.size() == 1u);
+  }
+  expect_request(Method::set, 1);
+  pass(100s);
+  BOOST_TEST(manager.sent.empty());
+  expect_outcomes({});
+  // The pauses begin anew.
+  memberships.join_again(kAdapter);
+  BOOST_TEST(answer(take(), kBusy));
+  pass(1s);
+  expect_request(Method::set, 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_manager_that_does_not_answer_is_asked_again_for_members_that_had_joined) {
+  const Membership member = join();
+  answer_all();
+  memberships.join_again(kAdapter);
+  pass(4299ms);
+  BOOST_TEST(manager.sent.size() == 11u);
+  pass(1ms);
+  BOOST_TEST(manager.sent.size() == 12u);
+  manager.lid = {};
+  memberships.join_again(kAdapter);
+  manager.sent.clear();
+  pass(4s);
+  manager.lid = kManager;
+  pass(4s);
+  BOOST_TEST(!manager.sent.empty());
+  expect_outcomes({Outcome::answered});
+}
+
+BOOST_AUTO_TEST_CASE(a_membership_that_is_lost_for_good_is_told) {
+  const Membership member = join();
+  expect_request(Method::set, 1);
+  memberships.join_again(kAdapter);
+  for (const auto pause : {1s, 2s, 4s, 8s, 16s, 32s}) {
+    BOOST_TEST(answer(take(), kBusy));
+    pass(pause);
+  }
+  expect_outcomes({Outcome::answered});
+  BOOST_TEST(answer(take(), kBusy));
+  expect_outcomes({Outcome::refused});
+  BOOST_TEST(memberships.groups() == 0u);
+  BOOST_TEST(client.size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_pause_ends_with_the_next_member_and_with_the_last_one) {
+  {
+    const Membership member = join();
+    expect_request(Method::set, 1);
+    expect_outcomes({Outcome::answered});
+    memberships.join_again(kAdapter);
+    BOOST_TEST(answer(take(), kBusy));
+    for (int i = 0; i < 10; ++i) {
+      const Membership next = join();
+      BOOST_TEST(answer(take(), kBusy));
+      expect_outcomes({Outcome::refused});  // the next one only
+    }
+    const Membership stranger = join(wire::mad::kFullMember, 6);
+    expect_outcomes({Outcome::refused});
+    BOOST_TEST(manager.sent.empty());
+    BOOST_TEST(client.size() == 1u);
+  }
+  BOOST_TEST(memberships.groups() == 0u);
+  BOOST_TEST(client.size() == 0u);
+  pass(100s);
+  BOOST_TEST(manager.sent.empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_refused_member_is_told_and_can_join_again) {
