@@ -97,6 +97,13 @@ Record decode_record(const Mad& mad) {
   return record;
 }
 
+std::array<std::byte, kPathRecordBytes> encode_path(const PathRecord& record) {
+  std::array<std::byte, kPathRecordBytes> bytes{};
+  FieldWriter writer(bytes);
+  visit_fields(writer, record);
+  return bytes;
+}
+
 PathRecord decode_path(std::span<const std::byte, kPathRecordBytes> bytes) {
   PathRecord record;
   FieldReader reader(bytes);

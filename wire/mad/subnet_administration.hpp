@@ -3,6 +3,7 @@
 // messages of RMPP.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -24,8 +25,11 @@ enum class RecordAttribute : std::uint16_t { path = 0x0035, multicast_member = 0
 // components are or-ed.
 using ComponentMask = std::uint64_t;
 
+// A selector of a record: the value is exactly this (IBTA 15.2.5.16).
+inline constexpr std::uint8_t kExactly = 2;
+
 // A way between two ports (IBTA 15.2.5.16). Of `mtu`, `rate` and `packet_lifetime` the codes are those of
-// PortInfo, of a static rate, and of a timeout; each has a selector: 2 is "exactly this".
+// PortInfo, of a static rate, and of a timeout; each has a selector, such as kExactly.
 struct PathRecord {
   static constexpr RecordAttribute kAttribute = RecordAttribute::path;
   ServiceId service;
@@ -65,8 +69,10 @@ inline constexpr ComponentMask kQualityClass = 1 << 14;
 }  // namespace path_component
 
 // Bits of MulticastMemberRecord::join_state: what the port is in the group (IBTA 15.2.5.17).
+namespace join_state {
 inline constexpr std::uint8_t kFullMember = 1;
 inline constexpr std::uint8_t kSendOnlyFullMember = 8;
+}  // namespace join_state
 
 // A port's membership of a multicast group. A Set joins, a Delete leaves.
 struct MulticastMemberRecord {
@@ -118,7 +124,8 @@ Mad encode_request(const MadHeader& header, ComponentMask components, const Reco
 template <AdministrationRecord Record>
 Record decode_record(const Mad& mad);
 
-// The same record as programs give it to rdma_cm, without a datagram around it.
+// The same record as programs give it to rdma_cm and get it from there, without a datagram around it.
+std::array<std::byte, kPathRecordBytes> encode_path(const PathRecord& record);
 PathRecord decode_path(std::span<const std::byte, kPathRecordBytes> bytes);
 
 }  // namespace urnic::wire::mad

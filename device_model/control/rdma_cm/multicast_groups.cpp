@@ -46,7 +46,8 @@ wire::mad::MulticastMemberRecord group_request(const Id& id, const SocketAddress
   record.group = group_gid(group, id.space, record.pkey);
   record.port = id.local->gid;
   record.qkey = kDatagramQkey;
-  record.join_state = sends_only ? wire::mad::kSendOnlyFullMember : wire::mad::kFullMember;
+  record.join_state =
+      sends_only ? wire::mad::join_state::kSendOnlyFullMember : wire::mad::join_state::kFullMember;
   return record;
 }
 

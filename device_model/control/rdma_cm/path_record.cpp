@@ -29,6 +29,25 @@ PathRequest path_request(const Id& id) {
   return request;
 }
 
+wire::mad::PathRecord to_record(const cm::Path& path) {
+  wire::mad::PathRecord record;
+  record.destination = path.peer;
+  record.source = path.own;
+  record.destination_lid = path.peer_lid;
+  record.source_lid = path.own_lid;
+  record.flow_label = path.flow_label;
+  record.hop_limit = path.hop_limit;
+  record.traffic_class = path.traffic_class;
+  record.is_reversible = true;
+  record.pkey = path.pkey;
+  record.service_level = path.service_level;
+  record.mtu_selector = record.rate_selector = record.packet_lifetime_selector = wire::mad::kExactly;
+  record.mtu = static_cast<std::uint8_t>(path.mtu);
+  record.rate = path.rate;
+  record.packet_lifetime = path.packet_lifetime.value;
+  return record;
+}
+
 std::optional<cm::Path> to_path(const wire::mad::PathRecord& record) {
   const auto mtu = static_cast<wire::mad::MtuCode>(record.mtu);
   if (!wire::is_unicast(record.destination_lid) || !wire::is_unicast(record.source_lid)) return {};

@@ -19,6 +19,9 @@ struct PathRequest {
 // device and a peer.
 PathRequest path_request(const Id& id);
 
+// The whole way there and back, with exactly its MTU, rate and lifetime.
+wire::mad::PathRecord to_record(const cm::Path& path);
+
 // Empty: its LIDs are no ports', or its MTU is none.
 std::optional<cm::Path> to_path(const wire::mad::PathRecord& record);
 

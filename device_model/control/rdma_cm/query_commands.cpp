@@ -8,14 +8,13 @@
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/rdma_cm/commands.hpp"
 #include "device_model/control/rdma_cm/infiniband_addresses.hpp"
+#include "device_model/control/rdma_cm/path_record.hpp"
 
 namespace urnic::control::rdma_cm {
 namespace {
 
 // No index: libibverbs would compare it with the kernel's number of the device.
 constexpr std::uint32_t kNoDeviceIndex = 0xFFFFFFFF;
-// Selector of a path record: exactly this value (IBTA 15.2.5.16).
-constexpr std::uint8_t kExactly = 2;
 
 template <class Native>
 std::span<std::byte> bytes_of(Native& native) {
@@ -80,50 +79,18 @@ ib_user_path_rec user_record(const cm::Path& path) {
   record.traffic_class = path.traffic_class;
   record.numb_path = 1;
   record.sl = path.service_level;
-  record.mtu_selector = record.rate_selector = record.packet_life_time_selector = kExactly;
+  record.mtu_selector = record.rate_selector = record.packet_life_time_selector = wire::mad::kExactly;
   record.rate = path.rate;
   record.packet_life_time = path.packet_lifetime.value;
   return record;
 }
 
-// A path record as a subnet administrator sends it (IBTA 15.2.5.16).
-struct WireRecord {
-  std::array<std::uint8_t, 8> service_id;
-  std::array<std::uint8_t, 16> peer;
-  std::array<std::uint8_t, 16> own;
-  std::uint16_t peer_lid;
-  std::uint16_t own_lid;
-  std::uint32_t flow_label_and_hop_limit;
-  std::uint8_t traffic_class;
-  std::uint8_t reversible;  // bit 7
-  std::uint16_t pkey;
-  std::uint16_t service_level;
-  std::uint8_t mtu;  // bits 6 and 7 of these: the selector
-  std::uint8_t rate;
-  std::uint8_t packet_lifetime;
-  std::array<std::uint8_t, 7> rest;
-};
-static_assert(sizeof(WireRecord) == sizeof(ib_path_rec_data::path_rec));
-
-std::uint8_t exactly(std::uint8_t value) { return static_cast<std::uint8_t>(kExactly << 6 | value); }
-
-ib_path_rec_data wire_record(const cm::Path& path) {
-  WireRecord record{};
-  record.peer = path.peer.bytes;
-  record.own = path.own.bytes;
-  record.peer_lid = htons(path.peer_lid.value);
-  record.own_lid = htons(path.own_lid.value);
-  record.flow_label_and_hop_limit = htonl(path.flow_label << 8 | path.hop_limit);
-  record.traffic_class = path.traffic_class;
-  record.reversible = 0x80;
-  record.pkey = htons(path.pkey.value);
-  record.service_level = htons(path.service_level);
-  record.mtu = exactly(static_cast<std::uint8_t>(path.mtu));
-  record.rate = exactly(path.rate);
-  record.packet_lifetime = exactly(path.packet_lifetime.value);
+ib_path_rec_data path_data(const cm::Path& path) {
   ib_path_rec_data data{};
   data.flags = IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL;
-  std::memcpy(data.path_rec, &record, sizeof record);
+  const auto record = wire::mad::encode_path(to_record(path));
+  static_assert(sizeof data.path_rec == sizeof record);
+  std::memcpy(data.path_rec, record.data(), record.size());
   return data;
 }
 
@@ -131,7 +98,7 @@ std::size_t query_path(const Id& id, std::size_t room, QueryPathAnswer& answer) 
   constexpr std::size_t kHead = offsetof(QueryPathAnswer, paths);
   answer.num_paths = id.path ? 1 : 0;
   if (answer.num_paths == 0 || room < kHead + sizeof answer.paths[0]) return kHead;
-  answer.paths[0] = wire_record(*id.path);
+  answer.paths[0] = path_data(*id.path);
   return kHead + sizeof answer.paths[0];
 }
 

@@ -247,6 +247,10 @@ BOOST_AUTO_TEST_CASE(the_subnet_manager_is_asked_for_the_path) {
   BOOST_TEST(shown.mtu == 4);
   BOOST_TEST(shown.rate == 7);
   BOOST_TEST(shown.packet_lifetime == 18);
+  BOOST_TEST(shown.packet_lifetime_selector == 2);
+  BOOST_TEST((shown.source == gid(0)));
+  BOOST_TEST((shown.destination == gid(1)));
+  BOOST_TEST(shown.is_reversible);
 }
 
 BOOST_AUTO_TEST_CASE(a_connection_by_gids_has_no_ip_header_and_the_paths_values) {

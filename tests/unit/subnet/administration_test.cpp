@@ -94,7 +94,7 @@ struct World {
     while (!manager.sent.empty()) answer(take());
   }
 
-  Membership join(std::uint8_t state = wire::mad::kFullMember, std::uint32_t qkey = 5,
+  Membership join(std::uint8_t state = wire::mad::join_state::kFullMember, std::uint32_t qkey = 5,
                   std::shared_ptr<const int> held = {}) {
     MulticastMemberRecord wanted;
     wanted.group = kGroup;
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(members_of_one_port_share_a_membership) {
 }
 
 BOOST_AUTO_TEST_CASE(a_sender_becomes_a_full_member_and_no_more_than_is_needed) {
-  const Membership sender = join(wire::mad::kSendOnlyFullMember);
+  const Membership sender = join(wire::mad::join_state::kSendOnlyFullMember);
   expect_request(Method::set, 8);
   {
     const Membership receiver = join();
@@ -273,13 +273,13 @@ BOOST_AUTO_TEST_CASE(who_leaves_before_the_answer_leaves_after_it) {
 // So that a program cannot make requests without limit by joining and leaving.
 BOOST_AUTO_TEST_CASE(a_member_that_has_left_is_held_until_the_manager_has_answered) {
   const auto held = std::make_shared<const int>(0);
-  { const Membership member = join(wire::mad::kFullMember, 5, held); }
+  { const Membership member = join(wire::mad::join_state::kFullMember, 5, held); }
   BOOST_TEST(held.use_count() == 2);
   expect_request(Method::set, 1);
   BOOST_TEST(held.use_count() == 2);
   expect_request(Method::delete_record, 1);
   BOOST_TEST(held.use_count() == 1);
-  { const Membership member = join(wire::mad::kFullMember, 5, held); }
+  { const Membership member = join(wire::mad::join_state::kFullMember, 5, held); }
   pass(3300ms);
   BOOST_TEST(held.use_count() == 1);
   BOOST_TEST(client.size() == 0u);
@@ -288,10 +288,10 @@ BOOST_AUTO_TEST_CASE(a_member_that_has_left_is_held_until_the_manager_has_answer
 BOOST_AUTO_TEST_CASE(a_member_that_has_left_is_not_held_for_others) {
   const auto held = std::make_shared<const int>(0);
   const auto other = std::make_shared<const int>(0);
-  { const Membership member = join(wire::mad::kFullMember, 5, held); }
-  Membership second = join(wire::mad::kFullMember, 5, other);
+  { const Membership member = join(wire::mad::join_state::kFullMember, 5, held); }
+  Membership second = join(wire::mad::join_state::kFullMember, 5, other);
   BOOST_TEST(held.use_count() == 1);
-  { const Membership third = join(wire::mad::kFullMember, 5, held); }
+  { const Membership third = join(wire::mad::join_state::kFullMember, 5, held); }
   BOOST_TEST(held.use_count() == 1);
   second = {};
   BOOST_TEST(other.use_count() == 2);
@@ -397,7 +397,7 @@ BOOST_AUTO_TEST_CASE(a_pause_ends_with_the_next_member_and_with_the_last_one) {
       BOOST_TEST(answer(take(), kBusy));
       expect_outcomes({Outcome::refused});  // the next one only
     }
-    const Membership stranger = join(wire::mad::kFullMember, 6);
+    const Membership stranger = join(wire::mad::join_state::kFullMember, 6);
     expect_outcomes({Outcome::refused});
     BOOST_TEST(manager.sent.empty());
     BOOST_TEST(client.size() == 1u);
@@ -422,7 +422,7 @@ BOOST_AUTO_TEST_CASE(a_member_with_another_qkey_is_refused) {
   const Membership member = join();
   answer_all();
   outcomes.clear();
-  const Membership other = join(wire::mad::kFullMember, 6);
+  const Membership other = join(wire::mad::join_state::kFullMember, 6);
   expect_outcomes({Outcome::refused});
   BOOST_TEST(manager.sent.empty());
 }
@@ -445,7 +445,7 @@ BOOST_AUTO_TEST_CASE(a_port_without_a_manager_joins_nothing) {
 BOOST_AUTO_TEST_CASE(a_group_that_nobody_has_named_is_left_by_the_name_that_it_was_given) {
   {
     MulticastMemberRecord wanted;
-    wanted.join_state = wire::mad::kFullMember;
+    wanted.join_state = wire::mad::join_state::kFullMember;
     const Membership member =
         memberships.join(kAdapter, wanted, {}, [](Outcome, const MulticastMemberRecord&) {});
     MulticastMemberRecord given = wire::mad::decode_record<MulticastMemberRecord>(manager.sent.front());

@@ -58,7 +58,7 @@ MulticastMemberRecord full_member() {
           .flow_label = 0xABCDE,
           .hop_limit = 0x3F,
           .scope = 2,
-          .join_state = kSendOnlyFullMember,
+          .join_state = join_state::kSendOnlyFullMember,
           .joins_for_other = true};
 }
 
@@ -98,6 +98,7 @@ BOOST_AUTO_TEST_CASE(a_path_record_lies_where_the_specification_says) {
   std::array<std::byte, kPathRecordBytes> alone{};
   std::copy_n(mad.begin() + kRecord, alone.size(), alone.begin());
   BOOST_TEST((decode_path(alone) == full_path()));
+  BOOST_TEST((encode_path(full_path()) == alone));
 }
 
 BOOST_AUTO_TEST_CASE(a_member_record_lies_where_the_specification_says) {
