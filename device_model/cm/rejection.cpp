@@ -2,6 +2,7 @@
 
 #include "device_model/cm/messages.hpp"
 #include "device_model/cm/timeouts.hpp"
+#include "wire/mad/guid_bytes.hpp"
 
 namespace urnic::cm {
 
@@ -14,12 +15,9 @@ namespace {
 
 // The CA GUID that a REJ with RejectReason::timeout has; 0: it has none.
 wire::mad::Guid guid_of(const Rej& message) {
-  wire::mad::Guid guid;
-  if (message.information.used().size() < sizeof guid.value) return guid;
-  for (std::size_t i = 0; i < sizeof guid.value; ++i) {
-    guid.value = guid.value << 8 | std::to_integer<std::uint64_t>(message.information.bytes[i]);
-  }
-  return guid;
+  const auto information = message.information.used();
+  if (information.size() < wire::mad::kGuidBytes) return {};
+  return wire::mad::to_guid(information.first<wire::mad::kGuidBytes>());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "wire/mad/guid_bytes.hpp"
 
 namespace urnic::control {
 
@@ -18,7 +19,7 @@ std::string description_of(const DeviceSettings& device) {
 
 subnet::PlannedNode planned(const DeviceSettings& device, const subnet::LinkAbility& ability) {
   subnet::PlannedNode node{.name = device.name, .description = description_of(device)};
-  for (const std::uint8_t byte : node_guid_of(device)) node.guid.value = node.guid.value << 8 | byte;
+  node.guid = wire::mad::to_guid(node_guid_of(device));
   node.ports = device.fabric_ports;
   node.largest_mtu = static_cast<std::uint8_t>(limits::mtu_code(device.mtu));
   node.ability = ability;

@@ -3,34 +3,29 @@
 #include <infiniband/verbs.h>
 
 #include <cerrno>
+#include <span>
 
 #include "device_model/control/fabric/face_identity.hpp"
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/port_record.hpp"
 #include "device_model/control/objects/program_context.hpp"
+#include "wire/mad/guid_bytes.hpp"
 
 namespace urnic::control::netlink {
 namespace {
 
 constexpr std::uint32_t kLoopbackIndex = 1;  // of "lo", in every network namespace
 
-// In host order, as these answers have it.
-std::uint64_t guid_value(const std::array<std::uint8_t, 8>& guid) {
-  std::uint64_t value = 0;
-  for (const std::uint8_t byte : guid) value = value << 8 | byte;
-  return value;
-}
-
+// The first half of a GID, which is as long as a GUID.
 std::uint64_t subnet_prefix(const PortRecord& record) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < sizeof value; ++i) value = value << 8 | record.gids.at(0).bytes[i];
-  return value;
+  const std::span gid(record.gids.at(0).bytes);
+  return wire::mad::to_guid(gid.first<wire::mad::kGuidBytes>()).value;
 }
 
 }  // namespace
 
 void put_device(const ServedDevice& device, DatagramWriter& datagram) {
-  const std::uint64_t guid = guid_value(device.node_guid);
+  const std::uint64_t guid = wire::mad::to_guid(device.node_guid).value;  // in host order
   put_device_name(datagram, device);
   datagram.put(RDMA_NLDEV_ATTR_PORT_INDEX, limits::kPorts);  // here: the number of ports
   datagram.put(RDMA_NLDEV_ATTR_CAP_FLAGS, std::uint64_t{limits::kDeviceFlags});

@@ -6,6 +6,7 @@
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/port_record.hpp"
 #include "device_model/subnet/network.hpp"
+#include "wire/mad/guid_bytes.hpp"
 
 namespace urnic::control::rdma_cm {
 namespace {
@@ -69,10 +70,8 @@ void GsiHost::wake_at(cm::Time deadline) {
 
 cm::DeviceDescription GsiHost::describe(cm::DeviceIndex device) const {
   const ServedDevice& described = *fabric_.devices()[device.value];
-  std::uint64_t guid = 0;
-  for (const std::uint8_t byte : described.node_guid) guid = guid << 8 | byte;
   const auto mtu = static_cast<wire::mad::MtuCode>(limits::mtu_code(described.settings.mtu));
-  return {{guid}, {limits::kAckDelay}, mtu};
+  return {wire::mad::to_guid(described.node_guid), {limits::kAckDelay}, mtu};
 }
 
 bool GsiHost::has_gid(cm::DeviceIndex device, const wire::Gid& gid) const {

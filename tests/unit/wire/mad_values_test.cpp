@@ -4,6 +4,7 @@
 #include <chrono>
 #include <vector>
 
+#include "wire/mad/guid_bytes.hpp"
 #include "wire/mad/ip_cm_header.hpp"
 #include "wire/mad/service_id.hpp"
 #include "wire/mad/timeout_code.hpp"
@@ -135,6 +136,16 @@ BOOST_AUTO_TEST_CASE(bytes_behind_the_header_stay) {
   for (std::size_t at = kIpCmHeaderBytes; at < bytes.size(); ++at) {
     BOOST_TEST(std::to_integer<int>(bytes[at]) == 0xEE);
   }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(mad_guids)
+
+BOOST_AUTO_TEST_CASE(a_guids_first_byte_is_its_most_significant_one) {
+  const std::array<std::uint8_t, 8> bytes{0x81, 2, 3, 4, 5, 6, 7, 8};
+  BOOST_TEST(to_guid(bytes).value == 0x8102030405060708u);
+  BOOST_TEST(to_guid(std::as_bytes(std::span(bytes))).value == 0x8102030405060708u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
