@@ -13,6 +13,7 @@
 #include "device_model/control/fabric/lan_groups.hpp"
 #include "device_model/control/fabric/lid_routing.hpp"
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/planned_devices.hpp"
 #include "device_model/control/fabric/port_record.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/engine/data_path.hpp"
@@ -85,7 +86,7 @@ Fabric::Fabric(const Configuration& configuration) : Fabric(configuration, nullp
 
 // The first engine serves the LAN, and all InfiniBand devices.
 EngineUnit& Fabric::unit(const ServedDevice& served) const {
-  if (served.settings.link_layer == LinkLayer::infiniband) return infiniband_unit();
+  if (is_infiniband(served.settings)) return infiniband_unit();
   return *units_[served.index % units_.size()];
 }
 
