@@ -7,13 +7,13 @@
 
 #include "device_model/control/fabric/port_record.hpp"
 #include "device_model/subnet/network.hpp"
+#include "device_model/transport/partition_key.hpp"
 
 namespace urnic::control::rdma_cm {
 namespace {
 
 constexpr std::uint64_t kPortMask = 0xFFFF;
 constexpr std::uint64_t kSpaceMask = ~kPortMask;  // RDMA_IB_IP_PS_MASK
-constexpr std::uint16_t kFullMember = 0x8000;     // IBTA 10.9.1.2
 
 bool has_connections(const ServedDevice& device) {
   return device.adapter.has_value() && device.settings.connection_manager;
@@ -99,8 +99,8 @@ std::optional<std::uint16_t> pkey_index(const Fabric& fabric, const ServedDevice
   const auto& pkeys = port_of(fabric, device).pkeys;
   std::optional<std::uint16_t> limited;
   for (std::size_t i = 0; i < pkeys.size(); ++i) {
-    if (((pkeys[i] ^ pkey.value) & ~kFullMember) != 0) continue;
-    if ((pkeys[i] & kFullMember) != 0) return static_cast<std::uint16_t>(i);
+    if (!transport::is_same_partition({pkeys[i]}, pkey)) continue;
+    if (transport::is_full_member({pkeys[i]})) return static_cast<std::uint16_t>(i);
     if (!limited) limited = static_cast<std::uint16_t>(i);
   }
   return limited;

@@ -6,6 +6,8 @@
 #include "device_model/control/rdma_cm/multicast_groups.hpp"
 #include "device_model/subnet/manager/sweep.hpp"
 #include "tests/unit/rdma_cm/rdma_cm_program.hpp"
+#include "wire/mad/smp.hpp"
+#include "wire/mad/subnet_tables.hpp"
 
 namespace urnic::control::rdma_cm::test {
 
@@ -35,6 +37,21 @@ struct Subnet : World {
     std::uint64_t guid = 0;
     std::memcpy(&guid, fabric.devices()[device]->node_guid.data(), sizeof guid);
     return guid;
+  }
+
+  // As a subnet manager writes them.
+  void set_pkeys(std::size_t device, std::initializer_list<std::uint16_t> pkeys) {
+    wire::mad::PkeyBlock block{};
+    std::copy(pkeys.begin(), pkeys.end(), block.begin());
+    wire::mad::Smp smp;
+    smp.header.management_class = wire::mad::ManagementClass::subnet_lid_routed;
+    smp.header.class_version = wire::mad::kSubnetClassVersion;
+    smp.header.method = wire::mad::Method::set;
+    smp.header.attribute = {static_cast<std::uint16_t>(wire::mad::SubnetAttribute::pkey_table)};
+    smp.data = wire::mad::encode_block(block);
+    const auto verdict = fabric.subnet().ask_agent({*fabric.devices()[device]->adapter, 1}, smp);
+    BOOST_REQUIRE((verdict == subnet::Verdict::answered));
+    BOOST_REQUIRE((smp.header.status == wire::mad::MadStatus::ok));
   }
 
   // The record that was asked for, with what a manager adds.
@@ -203,6 +220,18 @@ BOOST_AUTO_TEST_CASE(a_destination_is_reached_from_the_device_of_its_subnet) {
     program.expect(EventType::address_resolved, id);
     BOOST_TEST(program.query_address(id).node_guid == guid(device));
     BOOST_TEST((source_of(program, id).ip == gid(device)));
+  }
+}
+
+// As Linux's ib_find_cached_pkey; an entry of 0 is no partition.
+BOOST_AUTO_TEST_CASE(a_partition_is_found_as_a_full_member_first) {
+  set_pkeys(0, {0xFFFF, 0, 0x0001, 0x8001, 0x0002});
+  const std::pair<std::uint16_t, std::optional<std::uint16_t>> kRows[] = {
+      {0xFFFF, 0}, {0x7FFF, 0}, {0x8001, 3},  {0x0001, 3},
+      {0x8002, 4}, {0x0002, 4}, {0x8003, {}}, {0x8000, {}}};
+  for (const auto& [pkey, index] : kRows) {
+    BOOST_TEST_CONTEXT(std::hex << pkey)
+    BOOST_TEST((pkey_index(fabric, *fabric.devices()[0], {pkey}) == index));
   }
 }
 
