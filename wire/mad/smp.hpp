@@ -23,6 +23,12 @@ inline constexpr std::size_t kMostHops = kPathPlaces - 1;
 // A destination or source that no table of routes knows: a directed route has no LID-routed part there.
 using wire::kPermissiveLid;
 
+// Whether datagrams of the class are for QP0; all others are for QP1 (IBTA 13.5.1).
+constexpr bool is_subnet_management(ManagementClass management_class) {
+  return management_class == ManagementClass::subnet_lid_routed ||
+         management_class == ManagementClass::subnet_directed_route;
+}
+
 enum class SubnetAttribute : std::uint16_t {
   notice = 0x0002,
   node_description = 0x0010,

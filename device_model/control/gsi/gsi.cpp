@@ -15,6 +15,7 @@
 #include "device_model/engine/engine.hpp"
 #include "device_model/subnet/network.hpp"
 #include "wire/mad/mad_header.hpp"
+#include "wire/mad/smp.hpp"
 
 namespace urnic::control {
 namespace {
@@ -43,15 +44,9 @@ bool is_request(Method method) { return method == Method::get || method == Metho
 // What Linux's ib_mad lets through to its agents on QP1.
 bool belongs_on_qp1(MadBytes mad, wire::mad::MadHeader& header) {
   if (wire::mad::decode(mad, header) != wire::mad::MadError::none) return false;
-  switch (header.management_class) {
-    case ManagementClass::subnet_lid_routed:
-    case ManagementClass::subnet_directed_route:
-      return false;
-    case ManagementClass::communication:
-      return header.method == Method::send || header.attribute.value == kClassPortInfo;
-    default:
-      return true;
-  }
+  if (is_subnet_management(header.management_class)) return false;
+  if (header.management_class != ManagementClass::communication) return true;
+  return header.method == Method::send || header.attribute.value == kClassPortInfo;
 }
 
 }  // namespace

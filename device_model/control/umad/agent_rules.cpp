@@ -5,16 +5,13 @@
 #include "wire/mad/cm_messages.hpp"
 #include "wire/mad/mad_header.hpp"
 #include "wire/mad/rmpp.hpp"
+#include "wire/mad/smp.hpp"
 
 namespace urnic::control {
 namespace {
 
 constexpr std::uint8_t kMaxClass = 80;
 constexpr std::uint8_t kMaxClassVersion = 0x83;
-constexpr std::uint8_t kRmppVersion = 1;
-
-constexpr auto kLidRouted = static_cast<std::uint8_t>(wire::mad::ManagementClass::subnet_lid_routed);
-constexpr auto kDirectedRoute = static_cast<std::uint8_t>(wire::mad::ManagementClass::subnet_directed_route);
 
 }  // namespace
 
@@ -45,15 +42,14 @@ bool takes_connection_management(const AgentRequest& request) {
 }
 
 int check_agent(const AgentRequest& request) {
-  if (request.qpn > 1 || request.rmpp_version > kRmppVersion) return EINVAL;
-  const std::uint8_t management_class = request.management_class;
-  if (management_class == 0) return 0;
-  if (management_class >= kMaxClass && management_class != kDirectedRoute) return EINVAL;
+  if (request.qpn > 1 || request.rmpp_version > wire::mad::kRmppVersion) return EINVAL;
+  if (request.management_class == 0) return 0;
+  const wire::mad::ManagementClass management_class{request.management_class};
+  const bool subnet_management = is_subnet_management(management_class);
+  if (request.management_class >= kMaxClass && !subnet_management) return EINVAL;
   if (request.class_version >= kMaxClassVersion) return EINVAL;
-  if (has_oui(management_class) && request.oui == 0) return EINVAL;
-  if (request.rmpp_version != 0 && !wire::mad::has_rmpp(wire::mad::ManagementClass{management_class}))
-    return EINVAL;
-  const bool subnet_management = management_class == kLidRouted || management_class == kDirectedRoute;
+  if (has_oui(request.management_class) && request.oui == 0) return EINVAL;
+  if (request.rmpp_version != 0 && !has_rmpp(management_class)) return EINVAL;
   return subnet_management == (request.qpn == 0) ? 0 : EINVAL;
 }
 

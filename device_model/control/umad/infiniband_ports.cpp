@@ -9,15 +9,9 @@
 namespace urnic::control {
 namespace {
 
-using wire::mad::ManagementClass;
 using wire::mad::Method;
 
 constexpr std::uint32_t kGeneralServices = 1;
-
-bool belongs_to_qp0(ManagementClass management_class) {
-  return management_class == ManagementClass::subnet_lid_routed ||
-         management_class == ManagementClass::subnet_directed_route;
-}
 
 // As Linux answers a Get or Set that nobody takes (ib_mad's generate_unmatched_resp).
 wire::mad::Mad unsupported(const subnet::Datagram& datagram, wire::mad::MadHeader header) {
@@ -55,7 +49,7 @@ InfinibandPorts::~InfinibandPorts() { fabric_.subnet().on_arrival({}); }
 int InfinibandPorts::send(const ServedDevice& device, const GsiAddress& to, MadBytes mad) {
   wire::mad::MadHeader header;
   wire::mad::decode(mad, header);
-  const std::uint32_t qpn = belongs_to_qp0(header.management_class) ? 0 : kGeneralServices;
+  const std::uint32_t qpn = is_subnet_management(header.management_class) ? 0 : kGeneralServices;
   if (qpn == kGeneralServices && to.peer_qpn.value != kGeneralServices) return EINVAL;
   subnet::Datagram datagram{
       .destination = {to.lid}, .source_qpn = qpn, .destination_qpn = qpn, .service_level = to.service_level};

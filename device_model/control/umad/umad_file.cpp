@@ -15,6 +15,7 @@
 #include "device_model/control/loop/message_socket.hpp"
 #include "device_model/control/umad/umad_address.hpp"
 #include "wire/identifiers.hpp"
+#include "wire/mad/smp.hpp"
 
 namespace urnic::control {
 namespace {
@@ -40,11 +41,6 @@ template <class Value>
 std::vector<std::byte> bytes_of(const Value& value) {
   const auto bytes = std::as_bytes(std::span(&value, 1));
   return {bytes.begin(), bytes.end()};
-}
-
-bool is_subnet_management(ManagementClass management_class) {
-  return management_class == ManagementClass::subnet_lid_routed ||
-         management_class == ManagementClass::subnet_directed_route;
 }
 
 PendingRequests::Key key_of(const wire::mad::MadHeader& header) {

@@ -1,6 +1,7 @@
 // /dev/infiniband/umadN: messages of several datagrams between programs; issmN: who is a port's subnet
 // manager.
 #include <cerrno>
+#include <optional>
 
 #include "device_model/control/umad/rmpp_exchanges.hpp"
 #include "tests/unit/control/umad_program.hpp"
@@ -59,13 +60,6 @@ ib_user_mad_hdr header_of_packet(const std::vector<std::byte>& packet) {
   ib_user_mad_hdr header{};
   std::memcpy(&header, packet.data(), std::min(sizeof header, packet.size()));
   return header;
-}
-
-Configuration infiniband() {
-  Configuration configuration = default_configuration();
-  for (DeviceSettings& device : configuration.devices) device.link_layer = LinkLayer::infiniband;
-  configuration.subnet_manager = ManagerChoice::none;
-  return configuration;
 }
 
 // A client at the first device, and a server at the second.
@@ -214,7 +208,7 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(subnet_manager_node)
 
 BOOST_AUTO_TEST_CASE(a_port_has_one_manager_and_the_next_one_waits) {
-  RunningProcess process({}, infiniband());
+  RunningProcess process({}, parse_configuration("[[devices]]\nlink_layer = \"infiniband\"\n", "lab.toml"));
   const auto says_so = [&] { return std::stoul(process.port_file(0, "cap_mask"), nullptr, 16) & 2; };
   std::optional<Manager> first(std::in_place, process, true);
   BOOST_TEST(first->answer(kPatience) == 0);
