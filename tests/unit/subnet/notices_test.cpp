@@ -180,6 +180,23 @@ BOOST_AUTO_TEST_CASE(a_trap_is_repeated_until_it_is_repressed) {
   BOOST_TEST(!network.trap_interval().has_value());
 }
 
+// opensm's has that of the trap, which is none.
+BOOST_AUTO_TEST_CASE(a_repress_needs_no_m_key) {
+  auto info = get<PortInfo>(SubnetAttribute::port_info, {1, 2}, 0);
+  info.state = PortState::no_change;
+  info.physical_state = PhysicalState::no_change;
+  info.m_key = 0xC0FFEE;
+  info.m_key_protection = 2;
+  BOOST_REQUIRE((set(SubnetAttribute::port_info, {1, 2}, 0, encode_data(info)) == MadStatus::ok));
+  network.set_cable({kFar, 1}, false);
+  const auto traps = heard();
+  BOOST_REQUIRE(traps.size() == 1u);
+  repress(traps[0]);
+  network.repeat_traps();
+  network.repeat_traps();
+  BOOST_TEST(!network.trap_interval().has_value());
+}
+
 // The manager has repressed the older one, and does not know the newer yet.
 BOOST_AUTO_TEST_CASE(a_newer_change_is_a_newer_trap) {
   network.set_cable({kFar, 1}, false);
