@@ -113,7 +113,7 @@ class HostsThatForbid(unittest.TestCase):
         self.refused(*shell("ulimit -v 300000"), naming="Cannot allocate memory")
 
     def test_few_descriptors(self):
-        self.refused(*shell("ulimit -n 128"), naming="Too many open files")
+        self.refused(*shell("ulimit -n 40"), naming="Too many open files")
 
     def test_one_processor_and_little_memory(self):
         with self.memory_group(256 << 20) as procs:

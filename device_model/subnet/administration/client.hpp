@@ -91,9 +91,8 @@ class Client {
                                          wire::mad::ComponentMask components, const Record& record,
                                          Patience patience, Time now, Done done) {
     const std::uint32_t number = next_number();
-    return start(number, adapter,
-                 encode_request({.method = method, .transaction = {number}}, components, record), patience,
-                 now, std::move(done));
+    const Mad mad = encode_request({.method = method, .transaction = {number}}, components, record);
+    return start(number, adapter, mad, patience, now, std::move(done));
   }
 
   // Asks nobody: calls `done` once, with `unanswered`, when `time` has passed; its end cancels it, too.
