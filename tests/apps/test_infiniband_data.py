@@ -67,6 +67,18 @@ class Data(OnSubnet):
                 common = (name, "-F", *options)
                 self.fabric.run_pair((*common, "-d", "urnic0"), (*common, "-d", "urnic1"))
 
+    def test_qperf(self):
+        """Without -cm it exchanges LIDs, so RoCE ports do not have it."""
+        port = fabric.free_port()
+        server = self.fabric.start_on_urnic("qperf", "-lp", port)
+        fabric.wait_until(lambda: fabric.is_listening(port) or server.status is not None, f"a listening server: {server}")
+        for test in ("rc_lat", "rc_bw", "rc_bi_bw", "uc_lat", "uc_bw", "ud_lat", "ud_bw", "rc_rdma_read_bw", "rc_rdma_write_lat",
+                     "rc_compare_swap_mr", "ver_rc_fetch_add"):
+            with self.subTest(test):
+                output = self.fabric.run_on_urnic("qperf", "-lp", port, "-t", "1", "-i", fabric.DEVICES[1], "127.0.0.1", test)
+                self.assertRegex(output, r"(?:bw|latency|msg_rate|rate) +=")
+        server.kill()
+
     def test_lost_packets_come_again(self):
         self.fabric.load_faults(fabric.losses())
         for gid in (WITHOUT_GRH, WITH_GRH):
