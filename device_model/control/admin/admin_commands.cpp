@@ -193,6 +193,7 @@ json AdminServer::handle(const json& request, AdminConnectionState& state) {
 }
 
 json AdminServer::describe_device(const ServedDevice& device) const {
+  Fabric& fabric = surroundings_.fabric;
   const DeviceSettings& settings = device.settings;
   json gids = json::array();
   for (const wire::Gid& gid : settings.gids) gids.push_back(to_text(gid));
@@ -205,7 +206,7 @@ json AdminServer::describe_device(const ServedDevice& device) const {
                                     g[3], g[4], g[5], g[6], g[7])},
           {"mac", to_text(settings.mac)},
           {"gids", gids},
-          {"link", device.device->link_up(surroundings_.fabric.engine(device).now()) ? "up" : "down"},
+          {"link", fabric.link_is_up(device, fabric.engine(device).now()) ? "up" : "down"},
           {"raw_packets", name(settings.raw_packets)},
           {"number_seed", settings.number_seed ? json(*settings.number_seed) : json()},
           {"recovery", name(settings.recovery.mode)},

@@ -25,7 +25,6 @@
 #include "device_model/engine/engine.hpp"
 #include "device_model/link/frames/host_interface.hpp"
 #include "device_model/link/switch.hpp"
-#include "device_model/subnet/network.hpp"
 #include "json/json.hpp"
 
 namespace urnic::control {
@@ -58,15 +57,9 @@ json describe_counters(const link::Link* link, Direction direction) {
   return values;
 }
 
-// A subnet manager makes an InfiniBand link active; it is up before.
-bool is_up(const Fabric& fabric, const ServedDevice& device, transport::Time now) {
-  const bool is_linked = !device.adapter || subnet::is_linked(fabric.subnet().node(*device.adapter).ports[1]);
-  return is_linked && device.device->link_up(now);
-}
-
 json describe_link(const Fabric& fabric, const ServedDevice& device, transport::Time now) {
   const link::Link* link = fabric.switch_of(device).existing_link(device.index);
-  return {{"state", is_up(fabric, device, now) ? "up" : "down"},
+  return {{"state", fabric.link_is_up(device, now) ? "up" : "down"},
           {"wire", describe_wire(device)},
           {"tx",
            {{"settings", describe_settings(device.settings.transmit_link)},

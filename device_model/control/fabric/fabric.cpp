@@ -287,8 +287,13 @@ transport::Nanoseconds Fabric::processor_time() const {
 
 bool Fabric::link_is_up(const ServedDevice& served) {
   bool up = false;
-  engine(served).execute([&] { up = served.device->link_up(engine(served).now()); });
+  engine(served).execute([&] { up = link_is_up(served, engine(served).now()); });
   return up;
+}
+
+bool Fabric::link_is_up(const ServedDevice& served, transport::Time now) const {
+  const bool is_linked = !served.adapter || subnet::is_linked(subnet_->node(*served.adapter).ports[1]);
+  return is_linked && served.device->link_up(now);
 }
 
 link::Neighbour Fabric::find(const wire::Gid& gid) const {

@@ -95,8 +95,10 @@ class Fabric {
   // Applies the device's settings to its link. On the engine's thread once that runs.
   void configure_link(const ServedDevice& served);
 
-  // Whether the device's link is up.
+  // Whether the device's link is up; an InfiniBand one is before its subnet manager makes it active.
   bool link_is_up(const ServedDevice& served);
+  // The same at the engine's time `now`, on the engine's thread once that runs.
+  bool link_is_up(const ServedDevice& served, transport::Time now) const;
 
   // The processes that are ports of a switch beside its devices.
   Stations& stations() { return stations_; }

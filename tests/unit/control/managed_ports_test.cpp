@@ -92,6 +92,9 @@ BOOST_FIXTURE_TEST_CASE(a_devices_link_is_cut_and_comes_back, ManagedProcess) {
   BOOST_TEST(cut.at("state") == "down");
   BOOST_TEST(process.port_file(0, "state") == "1: DOWN\n");
   BOOST_TEST(process.port_file(0, "phys_state") == "2: Polling\n");
+  const json status = admin.ask({{"cmd", "status"}});
+  BOOST_TEST(status.at("devices").at(0).at("link") == "down");
+  BOOST_TEST(status.at("devices").at(1).at("link") == "up");
   BOOST_TEST(port_state("urnic1") == "active");
   const json counters = admin.ask({{"cmd", "counters"}}).at("devices").at("urnic0");
   BOOST_TEST(counters.at("link_downed") == 1);
