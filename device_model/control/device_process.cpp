@@ -135,15 +135,10 @@ struct DeviceProcess::Impl {
 
   // What the subnet manager changes of InfiniBand ports.
   void follow_subnet() {
-    fabric.subnet().on_change([this](subnet::NodeIndex adapter) {
+    fabric.subnet().on_change([this](subnet::NodeIndex adapter, bool registers_again) {
       if (const ServedDevice* const device = fabric.device_at(adapter)) show_managed(*device);
-      follow_registration(adapter);
+      if (registers_again) rdma_cm.rdma_cm().register_again(adapter);
     });
-  }
-
-  void follow_registration(subnet::NodeIndex adapter) {
-    const std::uint32_t now = fabric.subnet().node(adapter).reregistrations;
-    if (std::exchange(reregistrations[adapter], now) != now) rdma_cm.rdma_cm().register_again(adapter);
   }
 
   // A manager may go on although files cannot be written: the file system is full, or somebody removed them.
@@ -217,7 +212,6 @@ struct DeviceProcess::Impl {
     }
     Fabric& fabric;
   } engines_end{fabric};
-  std::map<subnet::NodeIndex, std::uint32_t> reregistrations;  // by adapter, as it was at last
   SubnetManager manager;
   UmadServer umad;
   rdma_cm::RdmaCmServer rdma_cm;

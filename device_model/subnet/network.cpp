@@ -1,6 +1,7 @@
 #include "device_model/subnet/network.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace urnic::subnet {
 namespace {
@@ -46,10 +47,9 @@ Datagram with(const Datagram& datagram, const Smp& smp) {
 
 NodeIndex Network::add(Node node) {
   nodes_.push_back(std::move(node));
-  told_.emplace_back();
-  const auto index = static_cast<NodeIndex>(nodes_.size() - 1);
-  remember(index);
-  return index;
+  seen_.push_back(nodes_.back().revision);
+  told_.push_back(told_of(nodes_.back()));
+  return static_cast<NodeIndex>(nodes_.size() - 1);
 }
 
 void Network::connect(PortPlace one, PortPlace other) {
@@ -193,21 +193,18 @@ void Network::settle() {
   send_new_traps();
 }
 
-void Network::remember(NodeIndex adapter) {
-  const Node& node = nodes_[adapter];
-  if (node.is_switch()) return;
-  told_[adapter] = {node.revision, node.ports[1].info, node.ports[1].pkeys, node.guids, node.reregistrations};
+// Nobody is told of switches.
+Network::Told Network::told_of(const Node& node) {
+  if (node.is_switch()) return {};
+  return {node.ports[1].info, node.ports[1].pkeys, node.guids, node.reregistrations};
 }
 
 void Network::tell_changes() {
   for (NodeIndex i = 0; i < nodes_.size(); ++i) {
-    const Node& node = nodes_[i];
-    if (node.is_switch() || told_[i].revision == node.revision) continue;
-    const Told before = told_[i];
-    remember(i);
-    const bool is_same = before.info == node.ports[1].info && before.pkeys == node.ports[1].pkeys &&
-                         before.guids == node.guids && before.reregistrations == node.reregistrations;
-    if (!is_same && watcher_) watcher_(i);
+    if (std::exchange(seen_[i], nodes_[i].revision) == nodes_[i].revision) continue;
+    const Told now = told_of(nodes_[i]);
+    const Told before = std::exchange(told_[i], now);
+    if (before != now && watcher_) watcher_(i, before.reregistrations != now.reregistrations);
   }
 }
 

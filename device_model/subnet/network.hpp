@@ -36,8 +36,9 @@ class Network {
   // A datagram has arrived at a node, and is not for its subnet management agent. At a switch it is of
   // another class than subnet management.
   using Receiver = std::function<void(NodeIndex node, const Datagram& datagram)>;
-  // Something of the adapter's port has changed: its PortInfo, P_Keys or GUIDs.
-  using Watcher = std::function<void(NodeIndex adapter)>;
+  // Something of the adapter's port has changed: its PortInfo, P_Keys or GUIDs, or a manager has asked its
+  // clients to register again.
+  using Watcher = std::function<void(NodeIndex adapter, bool registers_again)>;
 
   NodeIndex add(Node node);
   // What the link of a port can do; before it has one.
@@ -81,13 +82,13 @@ class Network {
   const wire::mad::PortInfo& port(NodeIndex adapter) const { return nodes_[adapter].ports[1].info; }
 
  private:
-  // What watchers learn of an adapter, and when that was.
+  // What watchers learn of an adapter.
   struct Told {
-    std::uint32_t revision = 0;
     wire::mad::PortInfo info;
     std::array<std::uint16_t, kPkeys> pkeys{};
     wire::mad::GuidBlock guids{};
     std::uint32_t reregistrations = 0;
+    friend bool operator==(const Told&, const Told&) = default;
   };
 
   bool send_any(NodeIndex node, Datagram datagram);
@@ -101,13 +102,14 @@ class Network {
   void hand_over(PortPlace place, const Datagram& datagram);
   // What follows each change: watchers learn of it, and managers.
   void settle();
-  void remember(NodeIndex adapter);
+  static Told told_of(const Node& node);
   void tell_changes();
   void send_new_traps();
   void send_traps(NodeIndex node, bool again);
 
   Nodes nodes_;
-  std::vector<Told> told_;  // by node
+  std::vector<std::uint32_t> seen_;  // revisions, by node
+  std::vector<Told> told_;           // by node
   Receiver receiver_;
   Watcher watcher_;
 };

@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_port_takes_all_of_its_lids) {
 
 BOOST_AUTO_TEST_CASE(changes_of_adapters_are_told) {
   std::vector<NodeIndex> told;
-  network.on_change([&](NodeIndex adapter) { told.push_back(adapter); });
+  network.on_change([&](NodeIndex adapter, bool) { told.push_back(adapter); });
   give_lid({1, 2, 1}, 1, 9);
   BOOST_TEST(told == std::vector<NodeIndex>{kOther});
   told.clear();
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(changes_of_adapters_are_told) {
 // P_Keys and GUIDs are not in PortInfo.
 BOOST_AUTO_TEST_CASE(changes_of_tables_are_told) {
   unsigned told = 0;
-  network.on_change([&](NodeIndex) { ++told; });
+  network.on_change([&](NodeIndex, bool) { ++told; });
   SmpData pkeys{};
   pkeys[0] = pkeys[1] = std::byte{0xFF};
   set(SubnetAttribute::pkey_table, {1, 2, 1}, 0, pkeys);
@@ -126,8 +126,16 @@ BOOST_AUTO_TEST_CASE(requests_to_register_again_are_counted) {
   auto info = get<PortInfo>(SubnetAttribute::port_info, {1, 2, 1}, 1);
   info.state = PortState::no_change;
   info.physical_state = PhysicalState::no_change;
+  std::vector<bool> told;
+  network.on_change([&](NodeIndex adapter, bool registers_again) {
+    BOOST_TEST(adapter == kOther);
+    told.push_back(registers_again);
+  });
+  info.manager_sl = 3;
+  set(SubnetAttribute::port_info, {1, 2, 1}, 1, encode_data(info));
   info.client_reregister = true;
   set(SubnetAttribute::port_info, {1, 2, 1}, 1, encode_data(info));
+  BOOST_TEST((told == std::vector{false, true}));
   BOOST_TEST(network.node(kOther).reregistrations == 1u);
   BOOST_TEST(!network.port(kOther).client_reregister);
 }

@@ -224,7 +224,7 @@ BOOST_AUTO_TEST_CASE(a_program_manages) {
 BOOST_AUTO_TEST_CASE(ports_are_told_to_those_who_watch) {
   SweptFabric fabric(1);
   unsigned told = 0;
-  fabric.network.on_change([&](NodeIndex) { ++told; });
+  fabric.network.on_change([&](NodeIndex, bool) { ++told; });
   sweep(fabric.network);
   BOOST_TEST(told > 0u);
   told = 0;
