@@ -409,6 +409,30 @@ class AskedLate final : public WrittenCompletions {
   std::vector<int> seen;  // requests that the engine has read
 };
 
+// A program makes two requests, one behind the other, while the engine attends to its page; `then` runs once
+// both stores are over.
+template <class Then>
+void store_two(Uars& uars, AskedLate& entries, int first, Then then) {
+  DataPath& path = uars.fabric.engine.data_path();
+  std::atomic<bool> stored = false;
+  std::thread program([&] {
+    for (const int request : {first, first + 1}) {
+      entries.request = request;
+      uars.request(0);
+    }
+    stored = true;
+  });
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!stored && std::chrono::steady_clock::now() < deadline) {
+    path.set_now(path.now() + transport::Nanoseconds(50'000));
+    uars.pages.attend();
+  }
+  BOOST_TEST(stored);
+  then();
+  uars.pages.awake(path.now());  // the thread must end, whatever was found
+  program.join();
+}
+
 BOOST_AUTO_TEST_CASE(a_late_request_raises_its_event) {
   Uars uars;
   const auto entries = std::make_shared<AskedLate>();
@@ -441,23 +465,9 @@ BOOST_AUTO_TEST_CASE(a_request_is_seen_before_its_store_goes_on, *boost::unit_te
   DataPath& path = uars.fabric.engine.data_path();
   uars.pages.going_to_sleep(path.now());
   uars.pages.look(100);
-  std::atomic<bool> stored = false;
-  std::thread program([&] {
-    for (const int request : {1, 2}) {
-      entries->request = request;
-      uars.request(0);
-    }
-    stored = true;
+  store_two(uars, *entries, 1, [&] {
+    BOOST_TEST(entries->seen == (std::vector{0, 1}), boost::test_tools::per_element());
   });
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!stored && std::chrono::steady_clock::now() < deadline) {
-    path.set_now(path.now() + transport::Nanoseconds(50'000));
-    uars.pages.attend();
-  }
-  BOOST_TEST(stored);
-  BOOST_TEST(entries->seen == (std::vector{0, 1}), boost::test_tools::per_element());
-  uars.pages.awake(path.now());  // the thread must end, whatever was found
-  program.join();
   uars.pages.detach(queue);
 }
 
@@ -467,7 +477,6 @@ BOOST_AUTO_TEST_CASE(no_request_hides_another_while_the_engine_is_awake,
   Uars uars;
   const auto entries = std::make_shared<AskedLate>();
   CompletionQueue queue({.entries = entries, .channel = &uars.fabric.program0.channel.device_end()});
-  DataPath& path = uars.fabric.engine.data_path();
   DoorbellTurns turns;
   turns.add(uars.pages);
   uars.watch();
@@ -477,22 +486,7 @@ BOOST_AUTO_TEST_CASE(no_request_hides_another_while_the_engine_is_awake,
     entries->seen.clear();
     entries->request = 0;
     turns.look();
-    std::atomic<bool> stored = false;
-    std::thread program([&] {
-      for (const int request : {first, first + 1}) {
-        entries->request = request;
-        uars.request(0);
-      }
-      stored = true;
-    });
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (!stored && std::chrono::steady_clock::now() < deadline) {
-      path.set_now(path.now() + transport::Nanoseconds(50'000));
-      uars.pages.attend();
-    }
-    BOOST_TEST(stored);
-    uars.pages.awake(path.now());  // the thread must end, whatever was found
-    program.join();
+    store_two(uars, *entries, first, [] {});
     return std::count(entries->seen.begin(), entries->seen.end(), first) != 0;
   };
   const auto raise = [&] {

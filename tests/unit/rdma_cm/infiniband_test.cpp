@@ -1,85 +1,16 @@
-// InfiniBand devices: addresses of AF_IB, the service ids in them, and the paths and groups that the subnet
-// manager gives.
+// InfiniBand devices: addresses of AF_IB, the service ids in them, and the paths that the subnet manager
+// gives.
 #include <infiniband/verbs.h>
 
 #include "device_model/control/rdma_cm/infiniband_addresses.hpp"
-#include "device_model/control/rdma_cm/multicast_groups.hpp"
-#include "device_model/subnet/manager/sweep.hpp"
-#include "tests/unit/rdma_cm/rdma_cm_program.hpp"
-#include "wire/mad/smp.hpp"
-#include "wire/mad/subnet_tables.hpp"
+#include "tests/unit/rdma_cm/infiniband_world.hpp"
 
 namespace urnic::control::rdma_cm::test {
 
 namespace {
 
-using wire::mad::MulticastMemberRecord;
-using wire::mad::PathRecord;
-
 constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
 constexpr std::uint64_t kSpaceBits = 0xFFFF'FFFF'FFFF'0000;
-
-// InfiniBand devices that are up.
-struct Subnet : World {
-  Subnet() : Subnet(infiniband_configuration()) {}
-  explicit Subnet(const Configuration& configuration) : World(configuration) {
-    subnet::sweep(fabric.subnet());
-    fabric.subnet_changed();
-  }
-
-  wire::Gid gid(std::size_t device) const {
-    return first_gid_of(fabric.subnet().node(*fabric.devices()[device]->adapter));
-  }
-  wire::Lid lid(std::size_t device) const {
-    return fabric.subnet().port(*fabric.devices()[device]->adapter).lid;
-  }
-  std::uint64_t guid(std::size_t device) const {
-    std::uint64_t guid = 0;
-    std::memcpy(&guid, fabric.devices()[device]->node_guid.data(), sizeof guid);
-    return guid;
-  }
-
-  // As a subnet manager writes them.
-  void set_pkeys(std::size_t device, std::initializer_list<std::uint16_t> pkeys) {
-    wire::mad::PkeyBlock block{};
-    std::copy(pkeys.begin(), pkeys.end(), block.begin());
-    wire::mad::Smp smp;
-    smp.header.management_class = wire::mad::ManagementClass::subnet_lid_routed;
-    smp.header.class_version = wire::mad::kSubnetClassVersion;
-    smp.header.method = wire::mad::Method::set;
-    smp.header.attribute = {static_cast<std::uint16_t>(wire::mad::SubnetAttribute::pkey_table)};
-    smp.data = wire::mad::encode_block(block);
-    const auto verdict = fabric.subnet().ask_agent({*fabric.devices()[device]->adapter, 1}, smp);
-    BOOST_REQUIRE((verdict == subnet::Verdict::answered));
-    BOOST_REQUIRE((smp.header.status == wire::mad::MadStatus::ok));
-  }
-
-  // The record that was asked for, with what a manager adds.
-  PathRecord asked_path() const { return wire::mad::decode_record<PathRecord>(manager.asked.back().mad); }
-  PathRecord given_path() const {
-    PathRecord path = asked_path();
-    path.destination_lid = lid(1);
-    path.source_lid = lid(0);
-    path.service_level = 3;
-    path.mtu = 4;
-    path.rate = 7;
-    path.packet_lifetime = 18;
-    return path;
-  }
-  template <class Record>
-  bool answer(const Record& record, wire::mad::MadStatus status = wire::mad::MadStatus::ok) {
-    const Manager::Request request = manager.asked.back();
-    manager.asked.clear();
-    wire::mad::MadHeader header;
-    decode(request.mad, header);
-    wire::mad::Mad mad = encode_request(header, 0, record);
-    decode(mad, header);
-    header.method = wire::mad::Method::get_response;
-    header.status = status;
-    encode(header, mad);
-    return rdma_cm.administration().receive(request.adapter, manager.lid, mad);
-  }
-};
 
 __kernel_sockaddr_storage ib_address(const wire::Gid& gid, std::uint64_t service_id, std::uint64_t mask) {
   __kernel_sockaddr_storage storage{};
@@ -99,9 +30,23 @@ SocketAddress source_of(Program& program, std::uint32_t id) {
   return read_address(std::as_bytes(std::span(&answer.src_addr, 1)));
 }
 
+// A program's way to a listener at the second device's GID, up to CONNECT.
+struct Gids : Subnet {
+  using Subnet::Subnet;
+  std::uint32_t resolved(Program& client) {
+    const std::uint32_t id = client.create();
+    client.resolve(id, ib_address(gid(1), 7000));
+    client.expect(EventType::address_resolved, id);
+    client.resolve_route(id);
+    answer(given_path());
+    client.expect(EventType::route_resolved, id);
+    return id;
+  }
+};
+
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(infiniband, Subnet)
+BOOST_FIXTURE_TEST_SUITE(infiniband, Gids)
 
 BOOST_AUTO_TEST_CASE(sockaddr_ib_is_read_and_written_as_it_lies_in_memory) {
   std::array<std::uint8_t, 48> native{};
@@ -288,12 +233,7 @@ BOOST_AUTO_TEST_CASE(a_connection_by_gids_has_no_ip_header_and_the_paths_values)
   BOOST_TEST(server.bind(listening, ib_address({}, 7000)) == 0);
   BOOST_TEST(server.listen(listening) == 0);
   Program client(*this);
-  const std::uint32_t id = client.create();
-  client.resolve(id, ib_address(gid(1), 7000));
-  client.expect(EventType::address_resolved, id);
-  client.resolve_route(id);
-  answer(given_path());
-  client.expect(EventType::route_resolved, id);
+  const std::uint32_t id = resolved(client);
 
   rdma_ucm_conn_param parameters{};
   parameters.private_data_len = 92;
@@ -326,12 +266,7 @@ BOOST_AUTO_TEST_CASE(listeners_of_ip_addresses_take_no_requests_of_gids) {
   Program server(*this, 2000);
   listener(server, "0.0.0.0", 7000);
   Program client(*this);
-  const std::uint32_t id = client.create();
-  client.resolve(id, ib_address(gid(1), 7000));
-  client.expect(EventType::address_resolved, id);
-  client.resolve_route(id);
-  answer(given_path());
-  client.expect(EventType::route_resolved, id);
+  const std::uint32_t id = resolved(client);
   client.connect(id, {});
   deliver();
   client.expect(EventType::rejected, id, 28);
@@ -346,12 +281,7 @@ BOOST_AUTO_TEST_CASE(private_data_that_begin_with_anything_reach_a_listener_of_g
   server.listen(listening);
   Program client(*this);
   for (const std::uint8_t first : {std::uint8_t{0x30}, std::uint8_t{0}, std::uint8_t{0x60}}) {
-    const std::uint32_t id = client.create();
-    client.resolve(id, ib_address(gid(1), 7000));
-    client.expect(EventType::address_resolved, id);
-    client.resolve_route(id);
-    answer(given_path());
-    client.expect(EventType::route_resolved, id);
+    const std::uint32_t id = resolved(client);
     rdma_ucm_conn_param parameters{};
     parameters.private_data_len = 92;
     parameters.private_data[0] = first;
@@ -370,12 +300,7 @@ BOOST_AUTO_TEST_CASE(a_listener_of_a_gid_takes_requests_to_its_device_only) {
   server.bind(listening, ib_address(gid(0), 7000));
   server.listen(listening);
   Program client(*this);
-  const std::uint32_t id = client.create();
-  client.resolve(id, ib_address(gid(1), 7000));
-  client.expect(EventType::address_resolved, id);
-  client.resolve_route(id);
-  answer(given_path());
-  client.expect(EventType::route_resolved, id);
+  const std::uint32_t id = resolved(client);
   client.connect(id, {});
   deliver();
   client.expect(EventType::rejected, id, 28);
@@ -473,113 +398,6 @@ BOOST_FIXTURE_TEST_CASE(an_identifier_that_ends_asks_no_longer, Resolved) {
   program.destroy(id);
   BOOST_TEST(rdma_cm.administration().size() == 0u);
   BOOST_TEST(!answer(given_path()));
-}
-
-BOOST_AUTO_TEST_CASE(groups_have_the_gids_that_linux_gives_them) {
-  const auto group = [](const std::string& text) {
-    const __kernel_sockaddr_storage storage = address(text);
-    return read_address(std::as_bytes(std::span(&storage, 1)));
-  };
-  const std::tuple<SocketAddress, PortSpace, std::string> kRows[] = {
-      {group("239.1.2.3"), PortSpace::udp, "ff12:4001:8001::f01:203"},
-      {group("239.1.2.3"), PortSpace::ipoib, "ff12:401b:8001::f01:203"},
-      {group("ff02::1:ff00:5"), PortSpace::udp, "ff12:6001:8001::1:ff00:5"},
-      {group("ff02::1:ff00:5"), PortSpace::ipoib, "ff12:601b:8001::1:ff00:5"},
-      {group("ff15:a01b:1::2"), PortSpace::udp, "ff15:a01b:1::2"},
-      {group("0.0.0.0"), PortSpace::udp, "::"},
-      {{.family = Family::ib, .ip = group("ff12:1::2").ip}, PortSpace::udp, "ff12:1::2"}};
-  for (const auto& [from, space, gid] : kRows)
-    BOOST_TEST(control::to_text(group_gid(from, space, {0x8001})) == gid);
-}
-
-struct Datagrams : Subnet {
-  Program program{*this};
-  std::uint32_t id = program.create(RDMA_PS_UDP, 4);
-  Datagrams() { BOOST_TEST(program.bind(id, "192.0.2.1") == 0); }
-
-  MulticastMemberRecord asked_group() const {
-    return wire::mad::decode_record<MulticastMemberRecord>(manager.asked.back().mad);
-  }
-};
-
-BOOST_FIXTURE_TEST_CASE(the_subnet_manager_is_asked_to_join_a_group, Datagrams) {
-  BOOST_TEST(program.join(id, address("239.1.2.3"), 5) == 0);
-  const std::uint32_t number = program.read_answer<rdma_ucm_create_id_resp>().id;
-  program.expect_nothing();
-  MulticastMemberRecord group = asked_group();
-  BOOST_TEST(control::to_text(group.group) == "ff12:4001:ffff::f01:203");
-  BOOST_TEST((group.port == gid(0)));
-  BOOST_TEST(group.qkey.value == 0x01234567u);
-  BOOST_TEST(group.join_state == 1);
-  group.group_lid = {0xC003};
-  group.service_level = 2;
-  group.rate = 7;
-  BOOST_TEST(answer(group));
-  program.expect(EventType::multicast_join, number);
-  const ib_uverbs_ah_attr attributes = program.last.param.ud.ah_attr;
-  BOOST_TEST(attributes.dlid == 0xC003);
-  BOOST_TEST(attributes.sl == 2);
-  BOOST_TEST(attributes.static_rate == 7);
-  BOOST_TEST(attributes.is_global == 1);
-  BOOST_TEST(program.last.param.ud.qkey == 0x01234567u);
-  BOOST_TEST(program.last.param.ud.qp_num == 0xFFFFFFu);
-
-  BOOST_TEST(program.run(RDMA_USER_CM_CMD_LEAVE_MCAST, rdma_ucm_destroy_id{0, number, 0}) == 0);
-  BOOST_REQUIRE_EQUAL(manager.asked.size(), 1u);
-  BOOST_TEST(std::to_integer<int>(manager.asked.back().mad[3]) == 0x15);
-  BOOST_TEST((asked_group().group == group.group));
-}
-
-BOOST_FIXTURE_TEST_CASE(a_program_that_ends_leaves_its_groups, Datagrams) {
-  program.join(id, address("239.1.2.3"));
-  answer(asked_group());
-  program.close();
-  BOOST_REQUIRE_EQUAL(manager.asked.size(), 1u);
-  BOOST_TEST(std::to_integer<int>(manager.asked.back().mad[3]) == 0x15);
-}
-
-BOOST_FIXTURE_TEST_CASE(a_group_costs_until_the_manager_has_answered, Datagrams) {
-  const auto used = [this] { return fabric.quotas().used(Resource::rdma_cm_ids); };
-  const std::uint64_t before = used();
-  program.join(id, address("239.1.2.3"));
-  const std::uint32_t number = program.read_answer<rdma_ucm_create_id_resp>().id;
-  BOOST_TEST(program.run(RDMA_USER_CM_CMD_LEAVE_MCAST, rdma_ucm_destroy_id{0, number, 0}) == 0);
-  BOOST_TEST(used() == before + 1);
-  answer(asked_group());
-  BOOST_TEST(used() == before + 1);
-  answer(asked_group());
-  BOOST_TEST(used() == before);
-  program.join(id, address("239.1.2.3"));
-  answer(asked_group(), static_cast<wire::mad::MadStatus>(0x0200));
-  BOOST_TEST(used() == before + 1);
-}
-
-BOOST_FIXTURE_TEST_CASE(a_group_that_is_refused_is_an_event, Datagrams) {
-  BOOST_TEST(program.join(id, address("239.1.2.3"), 5, RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER) == 0);
-  const std::uint32_t number = program.read_answer<rdma_ucm_create_id_resp>().id;
-  BOOST_TEST(asked_group().join_state == 8);
-  BOOST_TEST(answer(asked_group(), static_cast<wire::mad::MadStatus>(0x0200)));
-  program.expect(EventType::multicast_error, number, -EINVAL);
-}
-
-BOOST_FIXTURE_TEST_CASE(a_group_that_is_lost_later_is_an_event, Datagrams) {
-  program.join(id, address("239.1.2.3"));
-  const std::uint32_t number = program.read_answer<rdma_ucm_create_id_resp>().id;
-  const MulticastMemberRecord group = asked_group();
-  answer(group);
-  program.expect(EventType::multicast_join, number);
-  rdma_cm.register_again(*fabric.devices()[0]->adapter);
-  for (int i = 0; i < 7; ++i) {
-    program.expect_nothing();
-    BOOST_TEST(answer(group, static_cast<wire::mad::MadStatus>(1)));
-    pass(32s);
-  }
-  program.expect(EventType::multicast_error, number, -EINVAL);
-}
-
-BOOST_FIXTURE_TEST_CASE(without_subnet_administration_nobody_joins, Datagrams) {
-  manager.has_administration = false;
-  BOOST_TEST(program.join(id, address("239.1.2.3")) == EOPNOTSUPP);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
