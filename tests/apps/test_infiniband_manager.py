@@ -179,6 +179,7 @@ class LinksThatGo(Managed):
         self.assertGreater(min(one + other), 100)
         self.assertEqual([one[0], one[1]], [other[1], other[0]])  # what comes in by one leaves by the other
         self.assertEqual(both, [one[0] + other[0], one[1] + other[1]])
+        self.assertIn("10 ports checked, 0 ports have errors", self.fabric.run_on_urnic("ibqueryerrors", "-C", "urnic0"))
         self.set_link("urnic1", "down")
         self.assertRegex(self.fabric.run_on_urnic("perfquery", "-C", "urnic0", switch, "2"), r"LinkDownedCounter:\.+1\b")
         self.fabric.run_on_urnic("perfquery", "-C", "urnic0", "-R", "-a", switch)
