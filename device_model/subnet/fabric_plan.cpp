@@ -114,7 +114,7 @@ std::unique_ptr<Network> build(const FabricPlan& plan) {
   for (const PlannedLink& link : plan.links()) {
     for (const PortPlace place : {link.one, link.other})
       network->give_ability(place, ability_at(plan, place, link));
-    network->connect(link.one, link.other);
+    network->connect(link.one, link.other, link.is_plugged);
   }
   return network;
 }

@@ -44,6 +44,7 @@ struct PlannedLink {
   std::optional<LinkSpeed> speed = {};
   std::optional<std::uint8_t> mtu = {};  // code
   std::optional<std::uint8_t> vls = {};  // code
+  bool is_plugged = true;                // at the beginning
 };
 
 class FabricPlan {

@@ -31,9 +31,10 @@ Port& port_at(Nodes& nodes, PortPlace place) { return nodes[place.node].ports[pl
 
 bool is_linked(const Port& port) { return port.peer && port.info.state >= PortState::initialize; }
 
-void connect(Nodes& nodes, PortPlace one, PortPlace other) {
+void connect(Nodes& nodes, PortPlace one, PortPlace other, bool is_plugged) {
   port_at(nodes, one).peer = other;
   port_at(nodes, other).peer = one;
+  port_at(nodes, one).is_pulled = port_at(nodes, other).is_pulled = !is_plugged;
   retrain(nodes, one);
 }
 

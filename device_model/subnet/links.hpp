@@ -14,8 +14,8 @@ Port& port_at(Nodes& nodes, PortPlace place);
 // Whether the port's link is up: subnet management passes it.
 bool is_linked(const Port& port);
 
-// Plugs a cable in between two ports that have none: both come up, in the state Initialize.
-void connect(Nodes& nodes, PortPlace one, PortPlace other);
+// A cable between two ports that have none. Plugged in, it brings both up, in the state Initialize.
+void connect(Nodes& nodes, PortPlace one, PortPlace other, bool is_plugged);
 
 // What a manager writes to a port's physical state: disabled takes the link away from both ends; polling has
 // it train anew (IBTA 14.2.5.6), so it comes back, if the other end is not disabled.

@@ -52,8 +52,8 @@ NodeIndex Network::add(Node node) {
   return static_cast<NodeIndex>(nodes_.size() - 1);
 }
 
-void Network::connect(PortPlace one, PortPlace other) {
-  subnet::connect(nodes_, one, other);
+void Network::connect(PortPlace one, PortPlace other, bool is_plugged) {
+  subnet::connect(nodes_, one, other, is_plugged);
   tell_changes();
 }
 

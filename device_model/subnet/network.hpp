@@ -45,7 +45,7 @@ class Network {
   void give_ability(PortPlace place, const LinkAbility& ability) {
     subnet::give_ability(port_at(nodes_, place).info, ability);
   }
-  void connect(PortPlace one, PortPlace other);
+  void connect(PortPlace one, PortPlace other, bool is_plugged = true);
   void on_arrival(Receiver receiver) { receiver_ = std::move(receiver); }
   void on_change(Watcher watcher) { watcher_ = std::move(watcher); }
 

@@ -184,6 +184,22 @@ class Links(OnFabric):
         self.assertRegex(port, r"NeighborMTU:\.+1024\n")
         self.check_pair("urnic0", "urnic1")
 
+    def test_a_device_and_a_switch_are_added(self):
+        """The manager hears of them by a trap, and does not wait for its sweep."""
+        later = 'state = "down"'
+        self.fabric.up(managed_by_opensm() + devices(3) + switch("old", 4) + switch("new", 4) +
+                       link("urnic0", "old:1") + link("urnic1", "old:2", later) +
+                       link("old:4", "new:4", later) + link("urnic2", "new:1", later))
+        known = self.show("ibnetdiscover", "-l")
+        self.assertIn('"old"', known)
+        self.assertNotIn('"new"', known)
+        # All cables of the switch: those to the fabric and to its device.
+        for device, added in (("urnic1", "urnic1"), ("urnic2", "new")):
+            self.assertIn("Base lid: 0\n", self.show("ibstat", device))
+            self.fabric.run(self.fabric.urnic, "link", "set", added, "state=up")
+            fabric.wait_until(lambda: "State: Active" in self.show("ibstat", device), f"{device} to be active")
+            self.check_pair("urnic0", device)
+
     def test_a_manager_changes_the_width(self):
         self.fabric.up(managed_by_opensm() + devices(2))
         place = re.search(r"lid (\d+)", self.show("ibswitches")).group(1)

@@ -26,6 +26,7 @@ constexpr std::string_view kEndRule =
     "a switch's port, such as \"leaf1:8\", or the name of a device or host, such as \"urnic0\"";
 constexpr std::string_view kNameRule =
     "1 to 64 printable characters of ASCII without ':' and '\"', such as \"leaf1\"";
+constexpr std::array<std::string_view, 2> kLinkStates{"down", "up"};
 constexpr std::array<std::string_view, 4> kAbilityKeys{"width", "speed", "mtu", "vls"};
 
 std::string read_name(const TableReader& reader) {
@@ -145,8 +146,9 @@ subnet::PortPlace read_end(const TableReader& reader, std::string_view key, cons
 }
 
 void read_link(const TableReader& reader, subnet::FabricPlan& plan) {
-  known_keys(reader, {"from", "to"});
+  known_keys(reader, {"from", "to", "state"});
   PlannedLink link = read_ability_keys(reader);
+  link.is_plugged = reader.word("state", kLinkStates).value_or(1) == 1;
   link.one = read_end(reader, "from", plan);
   link.other = read_end(reader, "to", plan);
   if (const std::string problem = plan.connect(link); !problem.empty())

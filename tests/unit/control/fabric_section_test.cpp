@@ -94,6 +94,21 @@ BOOST_AUTO_TEST_CASE(a_fabric_as_it_is_written) {
   BOOST_TEST(rate_text(port_record(fabric, far).rate) == "56 Gb/sec (4X FDR)");
 }
 
+BOOST_AUTO_TEST_CASE(a_cable_that_is_not_plugged_in_yet) {
+  Fabric fabric(parse_configuration(
+      kDevice + kDevice + "[[fabric.links]]\nfrom = \"urnic0\"\nto = \"urnic1\"\nstate = \"down\"\n",
+      "lab.toml"));
+  subnet::Network& network = fabric.subnet();
+  for (const subnet::NodeIndex node : {0u, 1u}) {
+    const subnet::Port& port = network.node(node).ports[1];
+    BOOST_TEST((port.info.state == wire::mad::PortState::down));
+    BOOST_TEST(port.times_down == 0u);
+  }
+  network.set_cable({0, 1}, true);
+  for (const subnet::NodeIndex node : {0u, 1u})
+    BOOST_TEST((network.node(node).ports[1].info.state == wire::mad::PortState::initialize));
+}
+
 BOOST_AUTO_TEST_CASE(two_devices_without_a_switch) {
   const subnet::FabricPlan plan =
       parse_configuration(kDevice + kDevice + "[[fabric.links]]\nfrom = \"urnic0\"\nto = \"urnic1\"\n",
