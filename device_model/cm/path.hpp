@@ -28,6 +28,7 @@ struct GsiAddress {
   // On RoCE the priority in the tag of the VLAN of `own`, if it belongs to one.
   std::uint8_t service_level = 0;
   wire::Lid peer_lid = {};  // on InfiniBand, where the GIDs may be empty
+  wire::Pkey pkey = {};     // the partition, whatever the device is in it
   friend bool operator==(const GsiAddress&, const GsiAddress&) = default;
 };
 
@@ -49,7 +50,7 @@ struct Path {
 
 constexpr GsiAddress gsi_address(const Path& path) {
   return {path.own,        path.peer,          path.hop_limit, path.traffic_class,
-          path.flow_label, path.service_level, path.peer_lid};
+          path.flow_label, path.service_level, path.peer_lid,  path.pkey};
 }
 
 }  // namespace urnic::cm

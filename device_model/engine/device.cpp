@@ -94,6 +94,8 @@ void Device::set_lids(const LocalLids& lids) {
 
 void Device::set_pkeys(std::span<const std::uint16_t> pkeys) {
   queue_pairs_.for_each([&](QueuePairContext& queue_pair) { queue_pair.follow_pkeys(pkeys); });
+  for (ManagementReceiver* const receiver : management_)
+    if (receiver != nullptr) receiver->follow_pkeys(pkeys);
 }
 
 // Of the packet that has just arrived. The queue pairs of a group may have counted it several times.

@@ -32,6 +32,7 @@ GsiAddress address_of(const engine::ArrivedDatagram& datagram) {
           .peer = {datagram.peer},
           .peer_mac = wire::MacAddress{datagram.peer_mac},
           .peer_qpn = wire::Qpn{datagram.peer_qpn},
+          .pkey_index = datagram.pkey_index,
           .hop_limit = datagram.hop_limit,
           .traffic_class = datagram.traffic_class,
           .flow_label = datagram.flow_label,
@@ -136,11 +137,14 @@ struct Gsi::Impl {
 
   // Within the subnet, without a GRH.
   GsiSent send_by_lid(ServedDevice& device, const GsiAddress& to, MadBytes mad) {
-    const wire::Lid own = fabric.subnet().port(*device.adapter).lid;
-    if (own == wire::Lid{} || !wire::is_unicast(wire::Lid{to.lid})) return GsiSent::bad_address;
+    const subnet::Port& port = fabric.subnet().node(*device.adapter).ports[1];
+    const wire::Lid own = port.info.lid;
+    const std::uint16_t pkey =
+        to.pkey_index < port.pkeys.size() ? port.pkeys[to.pkey_index] : std::uint16_t{0};
+    if (own == wire::Lid{} || !wire::is_unicast(wire::Lid{to.lid}) || pkey == 0) return GsiSent::bad_address;
     wire::NetworkHeaders network;
     network.local = {.destination = {to.lid}, .source = own, .service_level = to.service_level};
-    return post(device, network, to.peer_qpn, mad);
+    return post(device, network, to, {pkey}, mad);
   }
 
   GsiSent send(ServedDevice& device, const GsiAddress& to, MadBytes mad) {
@@ -150,11 +154,12 @@ struct Gsi::Impl {
       return GsiSent::bad_address;
     }
     const auto network = path(device, to);
-    return network ? post(device, *network, to.peer_qpn, mad) : GsiSent::no_route;
+    return network ? post(device, *network, to, {}, mad) : GsiSent::no_route;
   }
 
-  GsiSent post(ServedDevice& device, const wire::NetworkHeaders& network, wire::Qpn peer, MadBytes mad) {
-    if (!device.management->post(network, peer, mad)) {
+  GsiSent post(ServedDevice& device, const wire::NetworkHeaders& network, const GsiAddress& to,
+               wire::Pkey pkey, MadBytes mad) {
+    if (!device.management->post(network, to.peer_qpn, pkey, mad)) {
       ++device.gsi.not_sent;
       return GsiSent::busy;
     }

@@ -33,8 +33,8 @@ struct GsiAddress {
   // Empty: the address of the device with the GID `peer`, in this process or a neighbour's.
   std::optional<wire::MacAddress> peer_mac{};
   wire::Qpn peer_qpn{1};
-  std::uint16_t pkey_index = 0;
-  std::uint8_t hop_limit = 64;  // as it arrived; MADs are sent with the route's, 64
+  std::uint16_t pkey_index = 0;  // into the device's table
+  std::uint8_t hop_limit = 64;   // as it arrived; MADs are sent with the route's, 64
   std::uint8_t traffic_class = 0;
   std::uint32_t flow_label = 0;    // 20 bits; IPv6 only
   std::uint16_t lid = 0;           // the peer's; on InfiniBand, where there may be no GIDs here
@@ -47,7 +47,7 @@ std::optional<std::uint32_t> gid_index(const ServedDevice& device, const wire::G
 enum class GsiSent : std::uint8_t {
   sent,         // on its way to the engine; what the port and the network do with it is not known
   bad_address,  // `own` is none of the device's GIDs, or `peer` is a group or of the other address family; on
-                // InfiniBand: the LID is no port's, or the port has none itself
+                // InfiniBand: the LID is no port's, or the port has none itself, or no P_Key at that index
   no_route,     // nobody has `peer`
   busy,         // too many MADs wait for the engine: this one is dropped and counted
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "device_model/control/rdma_cm/gsi_host.hpp"
+#include "device_model/control/rdma_cm/infiniband_addresses.hpp"
 #include "device_model/subnet/network.hpp"
 
 namespace urnic::control::rdma_cm {
@@ -36,6 +37,9 @@ std::optional<wire::Lid> AdministrationHost::send(subnet::NodeIndex adapter, con
   GsiAddress to;
   to.lid = port.manager_lid.value;
   to.service_level = port.manager_sl;
+  // Every port is a member of the default partition, at least a limited one, or could not ask
+  // (IBTA 10.9.1.2).
+  if (device != nullptr) to.pkey_index = pkey_index(fabric_, *device, {}).value_or(0);
   if (device == nullptr || gsi_.send(*device, to, mad) == GsiSent::bad_address) return {};
   return port.manager_lid;
 }

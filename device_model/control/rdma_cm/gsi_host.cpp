@@ -5,6 +5,7 @@
 
 #include "device_model/control/fabric/limits.hpp"
 #include "device_model/control/fabric/port_record.hpp"
+#include "device_model/control/rdma_cm/infiniband_addresses.hpp"
 #include "device_model/subnet/network.hpp"
 #include "wire/mad/guid_bytes.hpp"
 
@@ -28,22 +29,24 @@ GsiHost::GsiHost(EventLoop& loop, Fabric& fabric, Gsi& gsi, std::function<void()
       }) {}
 
 void GsiHost::on_mad(Handler handler) {
-  gsi_.on_class(kCommunicationClass, kClassVersion,
-                [handler = std::move(handler)](ServedDevice& device, const GsiAddress& from, MadBytes bytes) {
-                  if (!device.settings.connection_manager) return false;
-                  wire::mad::Mad mad;
-                  std::copy(bytes.begin(), bytes.end(), mad.begin());
-                  handler({device.index},
-                          {from.own,
-                           from.peer,
-                           from.hop_limit,
-                           from.traffic_class,
-                           from.flow_label,
-                           from.service_level,
-                           {from.lid}},
-                          mad);
-                  return true;
-                });
+  gsi_.on_class(
+      kCommunicationClass, kClassVersion,
+      [this, handler = std::move(handler)](ServedDevice& device, const GsiAddress& from, MadBytes bytes) {
+        if (!device.settings.connection_manager) return false;
+        wire::mad::Mad mad;
+        std::copy(bytes.begin(), bytes.end(), mad.begin());
+        handler({device.index},
+                {from.own,
+                 from.peer,
+                 from.hop_limit,
+                 from.traffic_class,
+                 from.flow_label,
+                 from.service_level,
+                 {from.lid},
+                 pkey_at(fabric_, device, from.pkey_index)},
+                mad);
+        return true;
+      });
 }
 
 void GsiHost::stop() { gsi_.on_class(kCommunicationClass, kClassVersion, {}); }
@@ -58,7 +61,11 @@ void GsiHost::send(cm::DeviceIndex device, const cm::GsiAddress& to, const wire:
   address.flow_label = to.flow_label;
   address.service_level = to.service_level;
   address.lid = to.peer_lid.value;
-  gsi_.send(*fabric_.devices()[device.value], address, mad);
+  ServedDevice& sender = *fabric_.devices()[device.value];
+  const auto pkey = pkey_index(fabric_, sender, to.pkey);
+  if (!pkey) return;
+  address.pkey_index = *pkey;
+  gsi_.send(sender, address, mad);
 }
 
 // A timer that expires too early costs less than one that is set for every message.

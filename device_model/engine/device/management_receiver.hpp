@@ -2,6 +2,9 @@
 // are in the device process itself.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "device_model/transport/host.hpp"
 #include "wire/network_headers.hpp"
 
@@ -11,6 +14,8 @@ class ManagementReceiver {
  public:
   // Engine thread. The packet's payload and GRH stay until the batch ends; `network` has the source address.
   virtual void receive(const transport::InboundPacket& packet, const wire::NetworkHeaders& network) = 0;
+  // The port has these P_Keys from now on.
+  virtual void follow_pkeys(std::span<const std::uint16_t> /*pkeys*/) {}
 
  protected:
   ~ManagementReceiver() = default;

@@ -29,6 +29,7 @@ struct ArrivedDatagram {
   std::uint8_t traffic_class;
   std::uint8_t service_level;  // on Ethernet the priority of its VLAN tag; 0: it had none
   std::uint16_t peer_lid;      // on InfiniBand; else 0
+  std::uint16_t pkey_index;    // of the port's P_Key that is of the MAD's partition
   std::uint8_t hop_limit;
   std::array<std::byte, kMadBytes> mad;
 };

@@ -17,7 +17,6 @@ namespace {
 // MADs of a device that may wait for its port.
 constexpr std::uint32_t kLeaving = 256;
 constexpr wire::Opcode kSendOnly(wire::Service::ud, wire::Operation::send_only);
-constexpr wire::Pkey kDefaultPkey;
 
 std::size_t frame_bytes(const LeavingDatagram& datagram) {
   return datagram.header_bytes + kMadBytes + datagram.trailer_bytes;
@@ -30,13 +29,13 @@ ManagementQueuePair::ManagementQueuePair(const DeviceResources& device, Manageme
   traffic.add(*this);
 }
 
-bool ManagementQueuePair::post(const wire::NetworkHeaders& network, wire::Qpn destination,
+bool ManagementQueuePair::post(const wire::NetworkHeaders& network, wire::Qpn destination, wire::Pkey pkey,
                                std::span<const std::byte, kMadBytes> mad) {
   LeavingDatagram* const entry = leaving_.free_entry();
   if (entry == nullptr) return false;
   wire::TransportHeaders headers;
   headers.bth.opcode = kSendOnly;
-  headers.bth.pkey = kDefaultPkey;
+  headers.bth.pkey = pkey;
   headers.bth.destination = destination;
   headers.bth.psn = wire::Psn(posted_++);
   headers.deth.qkey = kManagementQkey;
@@ -84,6 +83,15 @@ transport::Time ManagementQueuePair::room_at() const {
   return device_.port.room_at(wire::kMaxHeaderBytes + kMadBytes + wire::kMaxTrailerBytes);
 }
 
+// A queue pair of its own has one P_Key; for QP1 any of the port's will do (IBTA 10.9.3).
+std::optional<std::uint16_t> ManagementQueuePair::index_of(wire::Pkey pkey) const {
+  const auto found = std::find_if(pkeys_.begin(), pkeys_.end(), [&](std::uint16_t own) {
+    return transport::pkeys_match(pkey, wire::Pkey{own});
+  });
+  if (found == pkeys_.end()) return {};
+  return static_cast<std::uint16_t>(found - pkeys_.begin());
+}
+
 // What does not check out is dropped silently (IBTA 9.6.1, 9.8.3.2).
 bool ManagementQueuePair::is_management_datagram(const transport::InboundPacket& packet) {
   const wire::Bth& bth = packet.headers.bth;
@@ -91,7 +99,10 @@ bool ManagementQueuePair::is_management_datagram(const transport::InboundPacket&
     ++counters_.malformed;
     return false;
   }
-  if (!transport::is_in_partition(bth.pkey, kDefaultPkey, device_.counters)) return false;
+  if (!index_of(bth.pkey)) {
+    ++device_.counters.pkey_violations;
+    return false;
+  }
   if (packet.headers.deth.qkey != kManagementQkey) {
     ++device_.counters.qkey_violations;
     return false;
@@ -118,6 +129,7 @@ void ManagementQueuePair::receive(const transport::InboundPacket& packet,
                              ? network.local->service_level
                              : static_cast<std::uint8_t>(network.vlan_tag >> wire::kVlanPriorityShift);
   entry->peer_lid = network.local ? network.local->source.value : std::uint16_t{0};
+  entry->pkey_index = index_of(packet.headers.bth.pkey).value_or(0);
   entry->hop_limit = network.hop_limit;
   std::copy(packet.payload.begin(), packet.payload.end(), entry->mad.begin());
   ++counters_.received;

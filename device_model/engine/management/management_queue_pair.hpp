@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "device_model/engine/device/device_resources.hpp"
 #include "device_model/engine/device/management_receiver.hpp"
@@ -38,11 +39,14 @@ class ManagementQueuePair final : public ManagementReceiver {
 
   // Control thread. Queues a MAD for `destination`, which the engine sends once it has been woken. False: as
   // many as it takes wait already, as when the port is slow.
-  bool post(const wire::NetworkHeaders& network, wire::Qpn destination,
+  bool post(const wire::NetworkHeaders& network, wire::Qpn destination, wire::Pkey pkey,
             std::span<const std::byte, kMadBytes> mad);
 
   // Engine thread, from here on.
   void receive(const transport::InboundPacket& packet, const wire::NetworkHeaders& network) override;
+  void follow_pkeys(std::span<const std::uint16_t> pkeys) override {
+    pkeys_.assign(pkeys.begin(), pkeys.end());
+  }
   // Sends what is queued, `most` MADs at most, as far as the port and the round have room. Returns how many.
   std::uint32_t send(std::uint32_t most);
   bool has_to_send() { return leaving_.front() != nullptr; }
@@ -53,6 +57,7 @@ class ManagementQueuePair final : public ManagementReceiver {
  private:
   friend class ManagementTraffic;
 
+  std::optional<std::uint16_t> index_of(wire::Pkey pkey) const;
   bool is_management_datagram(const transport::InboundPacket& packet);
   void transmit(const LeavingDatagram& datagram, std::byte* payload);
 
@@ -61,6 +66,7 @@ class ManagementQueuePair final : public ManagementReceiver {
   DatagramRing<LeavingDatagram> leaving_;
   std::uint32_t posted_ = 0;               // by the control thread: the next PSN
   std::atomic<std::uint32_t> waiting_{0};  // that arrived here, and the control thread has not taken
+  std::vector<std::uint16_t> pkeys_{wire::Pkey{}.value};  // of the port
   ManagementCounters counters_;
 };
 

@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "device_model/control/sysfs/counter_values.hpp"
+#include "device_model/subnet/manager/sweep.hpp"
+#include "tests/unit/subnet/pkey_table.hpp"
 #include "wire/mad/mad_header.hpp"
 #include "wire/mad/performance.hpp"
 
@@ -31,14 +33,15 @@ struct Taken {
 // Two devices, their engine's thread, and the loop on the test's.
 struct Managed {
   EventLoop loop;
-  Fabric fabric{default_configuration()};
+  Fabric fabric;
   Gsi gsi{loop, fabric};
   Timer give_up{loop, [this] { loop.stop(); }};
   ServedDevice& first = *fabric.devices()[0];
   ServedDevice& second = *fabric.devices()[1];
   std::deque<Taken> taken;
 
-  Managed() { fabric.start(); }
+  Managed() : Managed(default_configuration()) {}
+  explicit Managed(const Configuration& configuration) : fabric(configuration) { fabric.start(); }
 
   Gsi::Handler keep() {
     return [this](ServedDevice& device, const GsiAddress& from, MadBytes mad) {
@@ -83,6 +86,16 @@ struct Managed {
     BOOST_TEST((header(taken.back().mad).method == Method::get_response));
     BOOST_TEST(header(taken.back().mad).transaction.value == 5u);
     return answer;
+  }
+};
+
+// Of InfiniBand, in two partitions.
+struct Partitioned : Managed {
+  Partitioned() : Managed(infiniband_configuration()) {
+    subnet::sweep(fabric.subnet());
+    for (const ServedDevice* const device : {&first, &second})
+      subnet::test::write_pkeys(fabric.subnet(), *device->adapter, {0x7FFF, 0x8001});
+    fabric.subnet_changed();
   }
 };
 
@@ -221,6 +234,23 @@ BOOST_AUTO_TEST_CASE(addresses_that_cannot_be_sent_to_are_refused) {
   BOOST_TEST((send(to) == GsiSent::no_route));
   BOOST_TEST(gid_index(first, right.own).value() == first.settings.gids.size() - 1);
   BOOST_TEST(!gid_index(first, wire::Gid{}));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_mad_travels_in_the_partition_of_its_index, Partitioned) {
+  gsi.on_class(kVendorClass, 1, keep());
+  const Mad bytes = mad(kVendorClass, Method::get);
+  GsiAddress to;
+  to.lid = fabric.subnet().port(*second.adapter).lid.value;
+  to.pkey_index = 1;
+  BOOST_TEST((gsi.send(first, to, bytes) == GsiSent::sent));
+  BOOST_REQUIRE(wait());
+  BOOST_TEST(taken.back().from.pkey_index == 1);
+  // Of the first partition both are limited members.
+  to.pkey_index = 0;
+  BOOST_TEST((gsi.send(first, to, bytes) == GsiSent::sent));
+  BOOST_TEST(!wait(std::chrono::milliseconds(50)));
+  to.pkey_index = 2;
+  BOOST_TEST((gsi.send(first, to, bytes) == GsiSent::bad_address));
 }
 
 BOOST_AUTO_TEST_CASE(performance_management_has_the_ports_counters) {

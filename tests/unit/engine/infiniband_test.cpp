@@ -405,7 +405,7 @@ BOOST_FIXTURE_TEST_SUITE(infiniband_management, ManagedByLid)
 BOOST_AUTO_TEST_CASE(a_mad_comes_with_the_lid_and_the_service_level_of_its_packet) {
   wire::NetworkHeaders network = path(device0, device1);
   network.local->service_level = kServiceLevel;
-  BOOST_REQUIRE(qp0.post(network, kGeneralServicesQpn, mad_of(3)));
+  BOOST_REQUIRE(qp0.post(network, kGeneralServicesQpn, wire::Pkey{}, mad_of(3)));
   run_all();
   const ArrivedDatagram* const arrived = traffic.next_arrival();
   BOOST_REQUIRE(arrived);
@@ -418,7 +418,7 @@ BOOST_AUTO_TEST_CASE(a_mad_comes_with_the_lid_and_the_service_level_of_its_packe
 }
 
 BOOST_AUTO_TEST_CASE(a_mad_to_the_port_itself_does_not_leave_it) {
-  BOOST_REQUIRE(qp0.post(path(device0, device0), kGeneralServicesQpn, mad_of(1)));
+  BOOST_REQUIRE(qp0.post(path(device0, device0), kGeneralServicesQpn, wire::Pkey{}, mad_of(1)));
   run_all();
   BOOST_REQUIRE(traffic.next_arrival());
   BOOST_TEST(traffic.next_arrival()->queue_pair == &qp0);

@@ -35,7 +35,7 @@ struct Managed : Fabric {
   ~Managed() { engine.stop(); }
 
   void post(std::uint8_t seed) {
-    BOOST_REQUIRE(qp0.post(path(device0, device1), kGeneralServicesQpn, mad_of(seed)));
+    BOOST_REQUIRE(qp0.post(path(device0, device1), kGeneralServicesQpn, wire::Pkey{}, mad_of(seed)));
   }
   std::uint32_t take_all() {
     std::uint32_t taken = 0;

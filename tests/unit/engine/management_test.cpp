@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(a_mad_goes_out_of_one_device_and_into_the_other) {
 
 // To itself, and to a program's QP, which needs the Q_Key.
 BOOST_AUTO_TEST_CASE(a_mad_may_go_anywhere) {
-  BOOST_REQUIRE(qp0.post(path(device0, device0), kGeneralServicesQpn, mad_of(1)));
+  BOOST_REQUIRE(qp0.post(path(device0, device0), kGeneralServicesQpn, wire::Pkey{}, mad_of(1)));
   run_all();
   BOOST_REQUIRE(traffic.next_arrival());
   BOOST_TEST(traffic.next_arrival()->queue_pair == &qp0);
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(a_mad_may_go_anywhere) {
   }
   const abi::ScatterGather to[] = {program1.sge(4096, 1024)};
   qp.post_receive(to);
-  BOOST_REQUIRE(qp0.post(path(device0, device1), qp.qpn(), mad_of(5)));
+  BOOST_REQUIRE(qp0.post(path(device0, device1), qp.qpn(), wire::Pkey{}, mad_of(5)));
   run_all();
   const auto received = qp.receive_cq.poll();
   BOOST_REQUIRE(received);
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(sequence_numbers_count_up_over_all_peers) {
   device0.set_management_receiver(kGeneralServicesQpn, &tap);
   device1.set_management_receiver(kGeneralServicesQpn, &tap);
   post(1);
-  BOOST_REQUIRE(qp0.post(path(device0, device0), kGeneralServicesQpn, mad_of(1)));
+  BOOST_REQUIRE(qp0.post(path(device0, device0), kGeneralServicesQpn, wire::Pkey{}, mad_of(1)));
   post(2);
   run_all();
   BOOST_TEST(tap.numbers == (std::vector<std::uint32_t>{0, 1, 2}), boost::test_tools::per_element());
@@ -136,13 +136,38 @@ BOOST_AUTO_TEST_CASE(what_is_no_mad_is_dropped_and_counted) {
   BOOST_TEST(take_all() == 2u);
 }
 
+// Any of the port's keys will do; the answer has the one that did.
+BOOST_AUTO_TEST_CASE(a_mad_of_any_of_the_ports_partitions_arrives) {
+  const std::uint16_t pkeys[] = {0x7FFF, 0, 0x8001};
+  device1.set_pkeys(pkeys);
+  auto headers = right_headers();
+  for (const wire::Pkey pkey : std::initializer_list<wire::Pkey>{{0x8001}, {0x0001}, {0xFFFF}}) {
+    headers.bth.pkey = pkey;
+    inject(headers, kMadBytes);
+  }
+  BOOST_TEST(qp1.counters().received == 3u);
+  traffic.expect_arrivals();
+  for (const unsigned index : {2u, 2u, 0u}) {
+    BOOST_REQUIRE(traffic.next_arrival());
+    BOOST_TEST(unsigned{traffic.next_arrival()->pkey_index} == index);
+    traffic.taken();
+  }
+  // Two limited members, another partition, and none.
+  for (const wire::Pkey pkey : std::initializer_list<wire::Pkey>{{0x7FFF}, {0x8002}, {0x8000}}) {
+    headers.bth.pkey = pkey;
+    inject(headers, kMadBytes);
+  }
+  BOOST_TEST(qp1.counters().received == 3u);
+  BOOST_TEST(device1.counters().pkey_violations == 3u);
+}
+
 // One device's share is half of what may wait; the other half is for the others.
 BOOST_AUTO_TEST_CASE(a_flood_is_dropped_and_leaves_room_for_other_devices) {
   constexpr std::uint32_t kFlood = 3000;
   for (std::uint32_t i = 0; i < kFlood; ++i) inject(right_headers(), kMadBytes);
   BOOST_TEST(qp1.counters().received == ManagementTraffic::kArrivedOfDevice);
   BOOST_TEST(qp1.counters().no_room == kFlood - ManagementTraffic::kArrivedOfDevice);
-  BOOST_REQUIRE(qp0.post(path(device0, device0), kGeneralServicesQpn, mad_of(1)));
+  BOOST_REQUIRE(qp0.post(path(device0, device0), kGeneralServicesQpn, wire::Pkey{}, mad_of(1)));
   run_all();
   BOOST_TEST(qp0.counters().received == 1u);
   BOOST_TEST(take_all() == ManagementTraffic::kArrivedOfDevice + 1);
@@ -153,7 +178,8 @@ BOOST_AUTO_TEST_CASE(a_flood_is_dropped_and_leaves_room_for_other_devices) {
 
 BOOST_AUTO_TEST_CASE(what_is_posted_is_bounded_too) {
   std::uint32_t posted = 0;
-  while (posted < 10'000 && qp0.post(path(device0, device1), kGeneralServicesQpn, mad_of(1))) ++posted;
+  while (posted < 10'000 && qp0.post(path(device0, device1), kGeneralServicesQpn, wire::Pkey{}, mad_of(1)))
+    ++posted;
   BOOST_TEST(posted == 256u);
   run_all();
   BOOST_TEST(qp1.counters().received == posted);

@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_mad_for_a_program_is_left_to_the_engines_thread) {
   const abi::ScatterGather to[] = {program1.sge(4096, 1024)};
   for (int i = 0; i < 50; ++i) {
     qp.post_receive(to);
-    BOOST_REQUIRE(qp0.post(path(device0, device1), qp.qpn(), mad_of(5)));
+    BOOST_REQUIRE(qp0.post(path(device0, device1), qp.qpn(), wire::Pkey{}, mad_of(5)));
     engine.send_management();
     std::optional<Polled> received;
     while (!(received = qp.receive_cq.poll())) sched_yield();
@@ -136,7 +136,7 @@ BOOST_FIXTURE_TEST_SUITE(management_beside_other_engines, Beside)
 BOOST_AUTO_TEST_CASE(what_comes_from_other_engines_is_left_to_the_engines_thread) {
   for (int i = 0; i < 20; ++i) {
     write_to_second();
-    BOOST_REQUIRE(general.post(Fabric::path(device1, device1), kGeneralServicesQpn, mad_of(1)));
+    BOOST_REQUIRE(general.post(Fabric::path(device1, device1), kGeneralServicesQpn, wire::Pkey{}, mad_of(1)));
     engine1.send_management();
     engine1.wake();
     while (!qp0.send_cq.poll()) {

@@ -262,6 +262,41 @@ BOOST_AUTO_TEST_CASE(a_connection_by_gids_has_no_ip_header_and_the_paths_values)
   }
 }
 
+// So it reaches ports that have no other partition in common.
+BOOST_AUTO_TEST_CASE(messages_travel_in_the_partition_of_their_connection) {
+  for (const std::size_t device : {0, 1}) set_pkeys(device, {0x7FFF, 0x8001});
+  Program server(*this, 2000);
+  const std::uint32_t listening = server.create();
+  BOOST_TEST(server.bind(listening, ib_address({}, 7000)) == 0);
+  BOOST_TEST(server.listen(listening) == 0);
+  Program client(*this);
+  const std::uint32_t id = client.create();
+  const SocketAddress peer{.family = Family::ib,
+                           .ip = gid(1),
+                           .pkey = 0x8001,
+                           .service_id = 0x01061B58u,
+                           .service_mask = kAllBits};
+  __kernel_sockaddr_storage storage{};
+  write_address(peer, std::as_writable_bytes(std::span(&storage, 1)));
+  client.resolve(id, storage);
+  client.expect(EventType::address_resolved, id);
+  client.resolve_route(id);
+  BOOST_TEST(asked_path().pkey.value == 0x8001);
+  answer(given_path());
+  client.expect(EventType::route_resolved, id);
+  BOOST_TEST(client.connect(id, rdma_ucm_conn_param{}) == 0);
+  BOOST_REQUIRE(!network.waiting.empty());
+  BOOST_TEST(network.waiting.front().from.pkey.value == 0x8001);
+  deliver();
+  BOOST_TEST(server.event() == static_cast<std::uint32_t>(EventType::connect_request));
+  const std::uint32_t request = server.last.id;
+  BOOST_TEST(server.accept(request, rdma_ucm_conn_param{}) == 0);
+  BOOST_REQUIRE(!network.waiting.empty());
+  BOOST_TEST(network.waiting.front().from.pkey.value == 0x8001);
+  BOOST_TEST(server.init_qp(request, IBV_QPS_INIT) == 0);
+  BOOST_TEST(server.qp_attributes().pkey_index == 1);
+}
+
 BOOST_AUTO_TEST_CASE(listeners_of_ip_addresses_take_no_requests_of_gids) {
   Program server(*this, 2000);
   listener(server, "0.0.0.0", 7000);

@@ -4,8 +4,7 @@
 #include "device_model/control/fabric/port_record.hpp"
 #include "device_model/subnet/manager/sweep.hpp"
 #include "tests/unit/rdma_cm/rdma_cm_program.hpp"
-#include "wire/mad/smp.hpp"
-#include "wire/mad/subnet_tables.hpp"
+#include "tests/unit/subnet/pkey_table.hpp"
 
 namespace urnic::control::rdma_cm::test {
 
@@ -33,17 +32,7 @@ struct Subnet : World {
 
   // As a subnet manager writes them.
   void set_pkeys(std::size_t device, std::initializer_list<std::uint16_t> pkeys) {
-    wire::mad::PkeyBlock block{};
-    std::copy(pkeys.begin(), pkeys.end(), block.begin());
-    wire::mad::Smp smp;
-    smp.header.management_class = wire::mad::ManagementClass::subnet_lid_routed;
-    smp.header.class_version = wire::mad::kSubnetClassVersion;
-    smp.header.method = wire::mad::Method::set;
-    smp.header.attribute = {static_cast<std::uint16_t>(wire::mad::SubnetAttribute::pkey_table)};
-    smp.data = wire::mad::encode_block(block);
-    const auto verdict = fabric.subnet().ask_agent({*fabric.devices()[device]->adapter, 1}, smp);
-    BOOST_REQUIRE((verdict == subnet::Verdict::answered));
-    BOOST_REQUIRE((smp.header.status == wire::mad::MadStatus::ok));
+    subnet::test::write_pkeys(fabric.subnet(), *fabric.devices()[device]->adapter, pkeys);
   }
 
   // The record that was asked for, with what a manager adds.

@@ -26,7 +26,7 @@ class Network final : public cm::Host {
       if (has_gid({device->index}, to.peer))
         waiting.push_back(
             {{device->index},
-             {to.peer, to.own, 64, to.traffic_class, to.flow_label, to.service_level, lid_of(from)},
+             {to.peer, to.own, 64, to.traffic_class, to.flow_label, to.service_level, lid_of(from), to.pkey},
              mad});
     }
   }
