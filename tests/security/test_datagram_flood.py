@@ -1,0 +1,114 @@
+#!/usr/bin/python3
+"""Floods of management datagrams on an InfiniBand fabric: who moves data beside them loses nothing and keeps a share of the time, the
+device process takes no more memory than a umad file may have, and the manager goes on.
+
+URNIC_FLOOD_SECONDS: of each measurement (1).
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import sys
+import unittest
+
+import fabric
+from test_infiniband import OPENSM, lid_of
+
+SECONDS = float(os.environ.get("URNIC_FLOOD_SECONDS", "1"))
+BYSTANDERS, FLOODER, PEER = ("urnic0", "urnic1"), "urnic2", "urnic3"
+CONFIGURATION = """
+subnet_manager = "opensm"
+[[devices]]
+[[devices]]
+[[devices]]
+link_layer = "infiniband"
+[[devices]]
+link_layer = "infiniband"
+"""
+KINDS = ("directed", "keys", "counters", "records", "messages")
+# How many times as many round trips a bystander may have alone as beside a flood. The flooder takes one processor of two, and the
+# device process's control thread a part of the other.
+BOUND = 20
+# Of all umad files: their backlogs, requests and long messages.
+MOST_KIB = 64 << 10
+PATIENT = 120 + 10 * SECONDS
+
+
+def node_of(device):
+    return int(device.removeprefix("urnic"))
+
+
+@unittest.skipUnless(OPENSM, "opensm is not installed: tools/install-packages test")
+class DatagramFlood(unittest.TestCase):
+    def setUp(self):
+        self.fabric = self.enterContext(fabric.Fabric())
+        self.fabric.up(CONFIGURATION)
+        shutil.copy(pathlib.Path(__file__).parent / "flood_datagrams.py", self.fabric.home)
+        fabric.wait_until(self.all_are_active, "all ports to be active")
+        self.lid = lid_of(self.fabric, PEER)
+
+    def all_are_active(self):
+        return all(port["state"] == "active" for port in self.fabric.status()["subnet"]["ports"])
+
+    def is_at_rest(self):
+        status = self.fabric.status()
+        return not status["contexts"] and all(pools["at_rest"] for pools in status["engine"]["pools"])
+
+    def resident_kib(self):
+        status = pathlib.Path(f"/proc/{self.fabric.device_process()}/status").read_text(encoding="ascii")
+        return int(re.search(r"VmRSS:\s+(\d+)", status).group(1))
+
+    def start(self, kind, device):
+        program = self.fabric.start_on_urnic("python3", "-B", self.fabric.home / "flood_datagrams.py", kind, node_of(device),
+                                             self.lid)
+        program.wait_for_output("listening" if kind == "listen" else "flooding")
+        return program
+
+    def end(self, program):
+        program.process.send_signal(signal.SIGTERM)
+        self.assertEqual(program.wait(PATIENT), 0, program)
+
+    def round_trips(self):
+        """All its data are compared: it fails if one byte is wrong."""
+        program = self.fabric.start_on_urnic(self.fabric.verbs_program("verbs_bystander"), "--devices", *BYSTANDERS,
+                                             "--seconds", SECONDS)
+        self.assertEqual(program.wait(PATIENT), 0, program)
+        return json.loads(program.output().splitlines()[-1])["round_trips"]["count"]
+
+    def beside_a_flood(self, kind):
+        program = self.start(kind, FLOODER)
+        count = self.round_trips()
+        self.end(program)
+        told = json.loads(program.output().splitlines()[-1])
+        self.assertGreater(told["taken"], 100, program)
+        return count, told
+
+    def test_bystanders_memory_and_manager(self):
+        listener = self.start("listen", PEER)
+        alone, before = self.round_trips(), self.resident_kib()
+        for kind in KINDS:
+            with self.subTest(kind):
+                count, told = self.beside_a_flood(kind)
+                grown = self.resident_kib() - before
+                print(f"{kind}: {told['taken'] / told['seconds']:.0f} a second taken, {told['refused'] / told['seconds']:.0f} "
+                      f"refused; {count} round trips beside it, {alone} alone; {grown} KiB more", file=sys.stderr)
+                self.assertGreater(BOUND * count, alone)
+                self.assertLess(grown, MOST_KIB)
+        self.end(listener)
+        self.the_fabric_is_alive()
+
+    def the_fabric_is_alive(self):
+        """The manager answers, acts on a link that goes and comes, and data move."""
+        self.assertIn("SMINFO_MASTER", self.fabric.run_on_urnic("sminfo", "-C", FLOODER))
+        self.fabric.run(self.fabric.urnic, "link", "set", PEER, "state=down")
+        self.fabric.run(self.fabric.urnic, "link", "set", PEER, "state=up")
+        fabric.wait_until(self.all_are_active, "all ports to be active again")
+        self.fabric.run_pair(("ibv_rc_pingpong", "-c", "-d", FLOODER), ("ibv_rc_pingpong", "-c", "-d", PEER))
+        fabric.wait_until(self.is_at_rest, "an engine at rest")
+
+
+if __name__ == "__main__":
+    unittest.main()
