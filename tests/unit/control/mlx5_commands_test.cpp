@@ -491,6 +491,7 @@ BOOST_FIXTURE_TEST_CASE(the_port_is_a_roce_port, Opened) {
   BOOST_TEST(program.run(IB_USER_VERBS_CMD_QUERY_PORT, request, port) == 0);
   BOOST_TEST(port.link_layer == IBV_LINK_LAYER_ETHERNET);
   BOOST_TEST((port.flags & IBV_QPF_GRH_REQUIRED) != 0);
+  BOOST_TEST(port.max_msg_sz == 1u << 30);
   request.port_num = 2;
   BOOST_TEST(program.run(IB_USER_VERBS_CMD_QUERY_PORT, request, port) == EINVAL);
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <boost/test/unit_test.hpp>
 
+#include "device_model/engine/mlx5_rings/shared_receive_ring.hpp"
 #include "tests/unit/control/mlx5_program.hpp"
 
 namespace urnic::control::test {
@@ -312,6 +313,32 @@ BOOST_FIXTURE_TEST_CASE(sizes_of_a_cq, Rings) {
     BOOST_TEST(make_with(wrong, 64) == EINVAL);
   }
   BOOST_TEST(make_with(15, 128) == 0);
+}
+
+// libmlx5 fills a WQE with segments, up to 512 bytes, and has one WQE more than asked for.
+BOOST_FIXTURE_TEST_CASE(sizes_of_an_srq, Rings) {
+  const auto make_with = [&](std::uint32_t max_wr, std::uint32_t max_sge) {
+    KernelCommand wanted = srq(0, kRecordAt);
+    ib_uverbs_create_srq core{};
+    std::memcpy(&core, wanted.core.data(), sizeof core);
+    core.max_wr = max_wr;
+    core.max_sge = max_sge;
+    wanted.core = bytes_of(core);
+    return make(wanted);
+  };
+  for (const auto& [max_wr, max_sge] :
+       {std::pair(15u, 32u), {15u, 0xFFFFFFFFu}, {0xFFFFFFFFu, 1u}, {engine::mlx5::kMostSharedSlots, 1u}})
+    BOOST_TEST(make_with(max_wr, max_sge) == EINVAL);
+  for (const auto& [max_wr, max_sge] : {std::pair(15u, 31u), {0u, 1u}, {15u, 0u}}) {
+    BOOST_TEST(make_with(max_wr, max_sge) == 0);
+    ib_uverbs_create_srq_resp told{};
+    std::memcpy(&told, program.core.data(), sizeof told);
+    BOOST_TEST(told.max_wr == max_wr);
+    BOOST_TEST(told.max_sge == max_sge);
+    ib_uverbs_destroy_srq_resp ended{};
+    BOOST_TEST(
+        program.run(IB_USER_VERBS_CMD_DESTROY_SRQ, ib_uverbs_destroy_srq{0, told.srq_handle, 0}, ended) == 0);
+  }
 }
 
 // DPDK's driver makes no receive queue without it.

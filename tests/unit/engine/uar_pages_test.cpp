@@ -1,146 +1,10 @@
 // UAR pages: a store into a register makes the engine look, also while it sleeps.
-#include "device_model/engine/doorbells/uar_pages.hpp"
-
-#include <fcntl.h>
-#include <linux/userfaultfd.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <boost/test/unit_test.hpp>
-#include <cstring>
-#include <memory>
 #include <optional>
 #include <thread>
-#include <vector>
 
-#include "device_model/engine/doorbells/doorbell_turns.hpp"
-#include "tests/unit/engine/program.hpp"
+#include "tests/unit/engine/uars.hpp"
 
 namespace urnic::engine::test {
-namespace {
-
-constexpr std::uint32_t kPages = 2;
-constexpr std::size_t kBytes = kPages * UarPages::kPageBytes;
-
-// A mapping of the pages; the device's and the program's are two.
-class Mapped {
- public:
-  explicit Mapped(int file)
-      : at_(static_cast<std::byte*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0))) {
-    BOOST_REQUIRE(at_ != MAP_FAILED);
-  }
-  ~Mapped() { munmap(at_, kBytes); }
-  Mapped(const Mapped&) = delete;
-  Mapped& operator=(const Mapped&) = delete;
-  std::byte* data() const { return at_; }
-
- private:
-  std::byte* at_;
-};
-
-memory::Descriptor make_file() {
-  memory::Descriptor file(memfd_create("uar", MFD_CLOEXEC));
-  BOOST_REQUIRE(ftruncate(file.get(), kBytes) == 0);
-  return file;
-}
-
-memory::Descriptor open_userfaultfd() {
-  memory::Descriptor faults(
-      static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY)));
-  if (!faults) return faults;
-  uffdio_api api{};
-  api.api = UFFD_API;
-  if (ioctl(faults.get(), UFFDIO_API, &api) != 0) return {};
-  return faults;
-}
-
-boost::test_tools::assertion_result may_watch(boost::unit_test::test_unit_id) {
-  boost::test_tools::assertion_result allowed(static_cast<bool>(open_userfaultfd()));
-  allowed.message() << "userfaultfd(2) is refused here: a program's stores cannot wake the engine";
-  return allowed;
-}
-
-// Two connected QPs of one program each; the first posts without the bitmap, as on the mlx5 face.
-struct Uars {
-  explicit Uars(std::uint32_t queue_pairs = 1) {
-    for (std::uint32_t i = 0; i < queue_pairs; ++i) {
-      senders.push_back(std::make_unique<TestQp>(fabric.program0, i, QpLayout{}));
-      receivers.push_back(std::make_unique<TestQp>(fabric.program1, i, QpLayout{}));
-      Fabric::connect(*senders[i], *receivers[i]);
-    }
-    fabric.engine.execute([this] {
-      fabric.engine.add_uar_pages(pages);
-      for (std::uint32_t page = 0; page < kPages; ++page) pages.hold(page, program);
-    });
-  }
-  ~Uars() {
-    fabric.engine.execute([this] { fabric.engine.remove_uar_pages(pages); });
-  }
-
-  void watch() { watch(programs, program); }
-  void watch(const Mapped& mapped, PageHolder holder) {
-    for (std::uint32_t page = 0; page < kPages; ++page) {
-      memory::Descriptor faults = open_userfaultfd();
-      const auto at = reinterpret_cast<std::uintptr_t>(mapped.data() + page * UarPages::kPageBytes);
-      uffdio_register range{};
-      range.range = {.start = at, .len = UarPages::kPageBytes};
-      range.mode = UFFDIO_REGISTER_MODE_MISSING;
-      BOOST_REQUIRE(ioctl(faults.get(), UFFDIO_REGISTER, &range) == 0);
-      fabric.engine.execute([&] { fabric.engine.watch_uar_page(pages, page, holder, faults, at); });
-    }
-  }
-
-  // Posts a WRITE of `value` to the beginning of the other program's memory, without a doorbell.
-  void post(std::uint32_t sender, std::uint64_t value) {
-    abi::SendWqe head = wqe(abi::SendOpcode::rdma_write);
-    head.flags |= abi::send_inline;
-    head.inline_length = sizeof value;
-    head.remote_address = fabric.program1.address(sender * sizeof value);
-    head.rkey = fabric.program1.key.value;
-    TestQp& qp = *senders[sender];
-    qp.write_send(head, std::as_bytes(std::span(&value, 1)));
-    qp.indices.send_producer.store(qp.send_producer, std::memory_order_release);
-  }
-  void store(UarRegister in, std::uint64_t word, bool second_half = false) {
-    store(programs, in, word, second_half);
-  }
-  static void store(const Mapped& mapped, UarRegister in, std::uint64_t word, bool second_half = false) {
-    std::byte* const at = mapped.data() + in.value / UarPages::kRegistersPerPage * UarPages::kPageBytes +
-                          UarPages::kFirstRegister +
-                          in.value % UarPages::kRegistersPerPage * UarPages::kRegisterBytes +
-                          (second_half ? UarPages::kRegisterBytes / 2 : 0);
-    reinterpret_cast<std::atomic<std::uint64_t>*>(at)->store(word, std::memory_order_release);
-  }
-  void request(std::uint32_t page) {
-    std::byte* const at = programs.data() + page * UarPages::kPageBytes + UarPages::kArmRegister;
-    reinterpret_cast<std::atomic<std::uint64_t>*>(at)->store(1);
-  }
-  std::uint64_t arrived(std::uint32_t receiver) const {
-    std::uint64_t value = 0;
-    std::memcpy(&value, fabric.program1.bytes.data() + receiver * sizeof value, sizeof value);
-    return value;
-  }
-  void attach(UarRegister on, std::uint32_t sender) {
-    fabric.engine.execute([&] { pages.attach(on, senders[sender]->device_end()); });
-  }
-  void detach(UarRegister on, std::uint32_t sender) {
-    fabric.engine.execute([&] { pages.detach(on, senders[sender]->device_end()); });
-  }
-
-  const PageHolder program{this};
-  Fabric fabric;
-  memory::Descriptor file = make_file();
-  Mapped devices{file.get()};
-  Mapped programs{file.get()};
-  UarPages pages{devices.data(), kPages, file.get(), fabric.engine.data_path()};
-  std::vector<std::unique_ptr<TestQp>> senders;
-  std::vector<std::unique_ptr<TestQp>> receivers;
-};
-
-}  // namespace
 
 BOOST_AUTO_TEST_SUITE(uar_pages)
 
@@ -214,7 +78,7 @@ BOOST_AUTO_TEST_CASE(queue_pairs_spread_over_the_registers) {
   Uars uars(5);
   std::vector<std::uint32_t> used(uars.pages.registers());
   for (std::uint32_t i = 0; i < 5; ++i) {
-    const UarRegister on = uars.pages.least_used(kPages);
+    const UarRegister on = uars.pages.least_used(kUarPages);
     ++used[on.value];
     uars.attach(on, i);
   }
@@ -267,7 +131,7 @@ BOOST_AUTO_TEST_CASE(stores_of_all_who_have_the_page_wake_the_engine,
   uars.attach({0}, 0);
   uars.watch();
   uars.fabric.engine.execute([&] {
-    for (std::uint32_t page = 0; page < kPages; ++page) uars.pages.hold(page, child);
+    for (std::uint32_t page = 0; page < kUarPages; ++page) uars.pages.hold(page, child);
   });
   uars.watch(childs, child);
   uars.fabric.engine.start();
@@ -380,131 +244,6 @@ BOOST_AUTO_TEST_CASE(userfaultfds_are_handed_back_and_can_be_watched_again,
   ended.clear();
   uars.fabric.engine.execute([&] { uars.fabric.engine.add_uar_pages(uars.pages); });
   BOOST_TEST(watch().first == second);  // the same number of the same file
-}
-
-// Entries of a program that asks for an event after the CQE for which it waits was written.
-class AskedLate final : public WrittenCompletions {
- public:
-  bool write(const transport::Completion&, std::uint32_t) override { return true; }
-  bool write_tagged(const transport::Completion&, std::uint32_t, std::uint8_t, const abi::TagInfo&) override {
-    return true;
-  }
-  abi::ArmKind armed() override {
-    seen.push_back(request);
-    return behind ? abi::ArmKind::next : abi::ArmKind::none;
-  }
-  void fired() override { behind = false; }
-  bool is_behind() override { return behind; }
-  void requests_may_hide(bool may) override { may_hide = may; }
-  bool wants_each_request() const override { return wants_each; }
-  bool has_room_for_data() const override { return false; }
-  CompletionIndices indices() const override { return {}; }
-  void begin_move(void*, std::uint32_t) override {}
-  Moved move(std::uint32_t) override { return Moved::all; }
-
-  bool behind = false;
-  bool wants_each = false;
-  bool may_hide = false;
-  std::atomic<int> request = 0;
-  std::vector<int> seen;  // requests that the engine has read
-};
-
-// A program makes two requests, one behind the other, while the engine attends to its page; `then` runs once
-// both stores are over.
-template <class Then>
-void store_two(Uars& uars, AskedLate& entries, int first, Then then) {
-  DataPath& path = uars.fabric.engine.data_path();
-  std::atomic<bool> stored = false;
-  std::thread program([&] {
-    for (const int request : {first, first + 1}) {
-      entries.request = request;
-      uars.request(0);
-    }
-    stored = true;
-  });
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!stored && std::chrono::steady_clock::now() < deadline) {
-    path.set_now(path.now() + transport::Nanoseconds(50'000));
-    uars.pages.attend();
-  }
-  BOOST_TEST(stored);
-  then();
-  uars.pages.awake(path.now());  // the thread must end, whatever was found
-  program.join();
-}
-
-BOOST_AUTO_TEST_CASE(a_late_request_raises_its_event) {
-  Uars uars;
-  const auto entries = std::make_shared<AskedLate>();
-  CompletionQueue queue({.entries = entries,
-                         .user_handle = 77,
-                         .channel = &uars.fabric.program0.channel.device_end(),
-                         .async_events = nullptr});
-  for (const std::uint32_t page : {0u, 1u}) {
-    uars.pages.attach(queue, page);
-    uars.pages.look(100);
-    entries->behind = true;
-    uars.request(1 - page);
-    uars.pages.look(100);
-    BOOST_TEST(!uars.fabric.program0.channel.read().has_value());
-    uars.request(page);
-    uars.pages.look(100);
-    BOOST_TEST(uars.fabric.program0.channel.read().has_value());
-    BOOST_TEST(!entries->behind);
-    uars.pages.detach(queue);
-  }
-}
-
-// The second request takes the place of the first one in the CQ's record.
-BOOST_AUTO_TEST_CASE(a_request_is_seen_before_its_store_goes_on, *boost::unit_test::precondition(may_watch)) {
-  Uars uars;
-  const auto entries = std::make_shared<AskedLate>();
-  CompletionQueue queue({.entries = entries, .channel = &uars.fabric.program0.channel.device_end()});
-  uars.pages.attach(queue, 0);
-  uars.watch();
-  DataPath& path = uars.fabric.engine.data_path();
-  uars.pages.going_to_sleep(path.now());
-  uars.pages.look(100);
-  store_two(uars, *entries, 1, [&] {
-    BOOST_TEST(entries->seen == (std::vector{0, 1}), boost::test_tools::per_element());
-  });
-  uars.pages.detach(queue);
-}
-
-// Of an engine that is awake. A CQ's first requests are seen, and those after an event if the CQ wants that.
-BOOST_AUTO_TEST_CASE(no_request_hides_another_while_the_engine_is_awake,
-                     *boost::unit_test::precondition(may_watch)) {
-  Uars uars;
-  const auto entries = std::make_shared<AskedLate>();
-  CompletionQueue queue({.entries = entries, .channel = &uars.fabric.program0.channel.device_end()});
-  DoorbellTurns turns;
-  turns.add(uars.pages);
-  uars.watch();
-  uars.pages.attach(queue, 0);
-  // Two requests, one behind the other. Returns those that the engine saw.
-  const auto ask_twice = [&](int first) {
-    entries->seen.clear();
-    entries->request = 0;
-    turns.look();
-    store_two(uars, *entries, first, [] {});
-    return std::count(entries->seen.begin(), entries->seen.end(), first) != 0;
-  };
-  const auto raise = [&] {
-    entries->behind = true;
-    uars.request(0);
-    turns.look();
-    BOOST_TEST(uars.fabric.program0.channel.read().has_value());
-  };
-  BOOST_TEST(ask_twice(1));
-  BOOST_TEST(entries->may_hide);
-  raise();
-  BOOST_TEST(entries->may_hide);
-  BOOST_TEST(!ask_twice(3));
-  entries->wants_each = true;
-  raise();
-  BOOST_TEST(!entries->may_hide);
-  BOOST_TEST(ask_twice(5));
-  uars.pages.detach(queue);
 }
 
 // The engine has gone to sleep without it.
