@@ -29,23 +29,33 @@ bool has_pages(int file, std::uint64_t offset, std::uint64_t length) {
 }  // namespace
 
 std::unique_ptr<FilePages> FilePages::map(int file, std::uint64_t offset, std::uint64_t length) {
+  if (length == 0 || !has_pages(file, offset, length)) return nullptr;
+  return keep(map_file(file, offset, length, true));
+}
+
+std::unique_ptr<FilePages> FilePages::map(const Segment& segment, std::uint64_t offset,
+                                          std::uint64_t length) {
+  return length != 0 ? keep(map_segment(segment, offset, length, true)) : nullptr;
+}
+
+std::unique_ptr<FilePages> FilePages::keep(const std::optional<SharedMapping>& mapping) {
+  if (!mapping) return nullptr;
   auto* const entry = std::find_if(all_pages.begin(), all_pages.end(),
                                    [](const Entry& each) { return each.begin.load() == nullptr; });
-  if (entry == all_pages.end() || length == 0 || !has_pages(file, offset, length)) return nullptr;
-  void* const mapped =
-      mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
-  if (mapped == MAP_FAILED) return nullptr;
+  if (entry == all_pages.end()) {
+    munmap(mapping->pages.data(), mapping->pages.size());
+    return nullptr;
+  }
   MappedMemory::watch_bus_errors();
-  const std::span bytes(static_cast<std::byte*>(mapped), length);
-  entry->length.store(length);
-  entry->begin.store(bytes.data());
+  entry->length.store(mapping->pages.size());
+  entry->begin.store(mapping->pages.data());
   return std::unique_ptr<FilePages>(
-      new FilePages(bytes, static_cast<std::size_t>(entry - all_pages.begin())));
+      new FilePages(*mapping, static_cast<std::size_t>(entry - all_pages.begin())));
 }
 
 FilePages::~FilePages() {
   all_pages[number_].begin.store(nullptr);
-  munmap(bytes_.data(), bytes_.size());
+  munmap(mapping_.pages.data(), mapping_.pages.size());
 }
 
 bool FilePages::replace_lost(const void* place) {

@@ -1,4 +1,5 @@
-// Pages of a file in memory that a program shares, mapped here, too, for plain loads and stores: queues.
+// Pages of a file in memory, or of a System V segment, that a program shares, mapped here, too, for plain
+// loads and stores: queues.
 //
 // A program that truncates its file takes the pages away, and the kernel sends SIGBUS to who accesses one.
 // Such pages become private memory here, all zero, and the access goes on: the program has lost its queue,
@@ -8,7 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+
+#include "device_model/memory/shared_mapping.hpp"
 
 namespace urnic::memory {
 
@@ -19,20 +23,22 @@ class FilePages {
   // `file` is open for reading and writing; not kept. `offset` and `length`: whole pages. Null if the file
   // does not have all of them, if they cannot be mapped, or if there are kMost already. Control thread only.
   static std::unique_ptr<FilePages> map(int file, std::uint64_t offset, std::uint64_t length);
+  static std::unique_ptr<FilePages> map(const Segment& segment, std::uint64_t offset, std::uint64_t length);
   ~FilePages();
   FilePages(const FilePages&) = delete;
   FilePages& operator=(const FilePages&) = delete;
 
-  std::span<std::byte> bytes() const { return bytes_; }
+  std::span<std::byte> bytes() const { return mapping_.bytes; }
 
   // For the handler of SIGBUS, which may call it on any thread. True: the place is one of such pages, and can
   // be accessed now.
   static bool replace_lost(const void* place);
 
  private:
-  FilePages(std::span<std::byte> bytes, std::size_t number) : bytes_(bytes), number_(number) {}
+  FilePages(const SharedMapping& mapping, std::size_t number) : mapping_(mapping), number_(number) {}
+  static std::unique_ptr<FilePages> keep(const std::optional<SharedMapping>& mapping);
 
-  const std::span<std::byte> bytes_;
+  const SharedMapping mapping_;
   const std::size_t number_;  // in the table that the handler looks at
 };
 

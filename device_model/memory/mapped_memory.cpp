@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/shm.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,23 +41,27 @@ struct sigaction handler_before {};
 // So much is unmapped at once: it takes half a millisecond, in which no other thread can map anything.
 constexpr std::size_t kSlice = 64 << 20;
 
-void unmap_slices(std::span<std::byte> pages) {
-  while (!pages.empty()) {
-    const auto slice = pages.first(std::min(kSlice, pages.size()));
+std::size_t slice_of(const SharedMapping& mapping) {
+  return std::max<std::size_t>(kSlice, mapping.page_bytes);
+}
+
+void unmap_slices(const SharedMapping& mapping) {
+  for (auto pages = mapping.pages; !pages.empty();) {
+    const auto slice = pages.first(std::min(slice_of(mapping), pages.size()));
     munmap(slice.data(), slice.size());
     pages = pages.subspan(slice.size());
   }
 }
 
 // The thread that ends a large mapping must not be away for long, so another one does it.
-void unmap(std::span<std::byte> pages) {
-  if (pages.size() > kSlice) {
+void unmap(const SharedMapping& mapping) {
+  if (mapping.pages.size() > kSlice) {
     try {
-      return std::thread(unmap_slices, pages).detach();
+      return std::thread(unmap_slices, mapping).detach();
     } catch (const std::system_error&) {  // no thread is to be had
     }
   }
-  unmap_slices(pages);
+  unmap_slices(mapping);
 }
 
 // The kernel never promises more than it has (vm.overcommit_memory, proc(5)): a page that is touched for the
@@ -76,8 +79,8 @@ bool pages_may_run_out() {
 void MappedMemory::on_bus_error(int signal, siginfo_t* info, void* /*context*/) {
   MappedMemory* const memory = accessed_;
   const auto* const place = static_cast<const std::byte*>(info->si_addr);
-  const bool is_there = memory != nullptr && place >= memory->mapping_.data() &&
-                        place < memory->mapping_.data() + memory->mapping_.size();
+  const bool is_there = memory != nullptr && place >= memory->mapping_.pages.data() &&
+                        place < memory->mapping_.pages.data() + memory->mapping_.pages.size();
   const bool goes_on = is_there ? memory->replace_pages(place) : FilePages::replace_lost(place);
   if (!goes_on) sigaction(signal, &handler_before, nullptr);
 }
@@ -85,19 +88,17 @@ void MappedMemory::on_bus_error(int signal, siginfo_t* info, void* /*context*/) 
 // Nobody begins an access here any more. One under way elsewhere in a large mapping comes here, too.
 bool MappedMemory::replace_pages(const std::byte* around) {
   lost_.store(true, std::memory_order_relaxed);
-  const auto offset = static_cast<std::size_t>(around - mapping_.data()) / kSlice * kSlice;
-  const auto slice = mapping_.subspan(offset, std::min(kSlice, mapping_.size() - offset));
+  const std::span<std::byte> pages = mapping_.pages;
+  const std::size_t most = slice_of(mapping_);
+  const auto offset = static_cast<std::size_t>(around - pages.data()) / most * most;
+  const auto slice = pages.subspan(offset, std::min(most, pages.size() - offset));
   return mmap(slice.data(), slice.size(), PROT_READ | PROT_WRITE,
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
 }
 
-MappedMemory::MappedMemory(std::span<std::byte> mapping, const MappedRange& range, Rights rights,
+MappedMemory::MappedMemory(const SharedMapping& mapping, std::uint64_t address, Rights rights,
                            ApplicationMemory& otherwise)
-    : mapping_(mapping),
-      bytes_(mapping.subspan(range.address % page_bytes(), range.length)),
-      address_(range.address),
-      rights_(rights),
-      otherwise_(otherwise) {
+    : mapping_(mapping), address_(address), rights_(rights), otherwise_(otherwise) {
   count_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -117,50 +118,32 @@ void MappedMemory::watch_bus_errors() {
   sigaction(SIGBUS, &action, nullptr);
 }
 
-std::optional<MappedMemory::Pages> MappedMemory::pages_of(const MappedRange& range) {
-  const std::uint64_t before = range.address % page_bytes();
-  if (count() >= kMost || range.length > kMostBytes || range.offset % page_bytes() != before)
-    return std::nullopt;
-  const std::uint64_t pages = (before + range.length + page_bytes() - 1) / page_bytes();
-  return Pages{range.offset - before, pages * page_bytes()};
+bool MappedMemory::may_map(const MappedRange& range) {
+  return count() < kMost && range.length <= kMostBytes &&
+         range.offset % page_bytes() == range.address % page_bytes();
 }
 
 std::unique_ptr<MappedMemory> MappedMemory::map(int file, const MappedRange& range, bool writable,
                                                 ApplicationMemory& otherwise) {
-  const auto pages = pages_of(range);
-  if (!pages) return nullptr;
-  void* const mapped = mmap(nullptr, pages->bytes, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, file,
-                            static_cast<off_t>(pages->begin));
-  if (mapped == MAP_FAILED) return nullptr;
+  if (!may_map(range)) return nullptr;
+  const auto mapping = map_file(file, range.offset, range.length, writable);
+  if (!mapping) return nullptr;
   watch_bus_errors();
   const int seals = fcntl(file, F_GET_SEALS);
   const bool lasting = seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && !pages_may_run_out();
-  return std::unique_ptr<MappedMemory>(new MappedMemory({static_cast<std::byte*>(mapped), pages->bytes},
-                                                        range, {writable, lasting}, otherwise));
+  return std::unique_ptr<MappedMemory>(
+      new MappedMemory(*mapping, range.address, {writable, lasting}, otherwise));
 }
 
-// munmap(2) detaches what is not of the range here, and the rest in the end: a segment is attached as often
-// as it has mappings. Nobody can make a segment smaller.
-std::unique_ptr<MappedMemory> MappedMemory::map_segment(int segment, const MappedRange& range, bool writable,
-                                                        ApplicationMemory& otherwise) {
-  const auto pages = pages_of(range);
-  shmid_ds facts{};
-  if (!pages || shmctl(segment, IPC_STAT, &facts) != 0) return nullptr;
-  const std::uint64_t whole = (facts.shm_segsz + page_bytes() - 1) / page_bytes() * page_bytes();
-  if (pages->begin > whole || pages->bytes > whole - pages->begin) return nullptr;
-  void* const attached = shmat(segment, nullptr, writable ? 0 : SHM_RDONLY);
-  if (attached == reinterpret_cast<void*>(-1)) return nullptr;
-  auto* const all = static_cast<std::byte*>(attached);
-  const std::span<std::byte> mapping(all + pages->begin, pages->bytes);
-  const std::uint64_t behind = whole - pages->begin - pages->bytes;
-  if ((pages->begin != 0 && munmap(all, pages->begin) != 0) ||
-      (behind != 0 && munmap(mapping.data() + mapping.size(), behind) != 0)) {
-    munmap(all, whole);
-    return nullptr;
-  }
+// Nobody can make a segment smaller.
+std::unique_ptr<MappedMemory> MappedMemory::map(const Segment& segment, const MappedRange& range,
+                                                bool writable, ApplicationMemory& otherwise) {
+  if (!may_map(range)) return nullptr;
+  const auto mapping = map_segment(segment, range.offset, range.length, writable);
+  if (!mapping) return nullptr;
   watch_bus_errors();
   return std::unique_ptr<MappedMemory>(
-      new MappedMemory(mapping, range, {writable, !pages_may_run_out()}, otherwise));
+      new MappedMemory(*mapping, range.address, {writable, !pages_may_run_out()}, otherwise));
 }
 
 // Null: not all of it is here. An address before the range is far behind it, modulo 2^64.

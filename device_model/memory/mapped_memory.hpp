@@ -15,6 +15,7 @@
 #include <span>
 
 #include "device_model/memory/process_memory.hpp"
+#include "device_model/memory/shared_mapping.hpp"
 
 namespace urnic::memory {
 
@@ -32,16 +33,15 @@ class MappedMemory final : public ApplicationMemory {
   static constexpr std::uint32_t kMost = 16 * 1024;
   static constexpr std::uint64_t kMostBytes = 1 << 30;
 
-  // `file` is of tmpfs and open for reading, and for writing if `writable`; not kept. Offset and address have
-  // the same place in a page. `otherwise` reaches the program's memory another way and outlives the result:
-  // for what is beside the range, and for all of it when the file has lost pages. Null if the memory cannot
-  // be mapped, or if there are kMost already. One thread at a time, as it takes over SIGBUS.
+  // `file` is as for map_file. Offset and address have the same place in a page. `otherwise` reaches the
+  // program's memory another way and outlives the result: for what is beside the range, and for all of it
+  // when the file has lost pages. Null if the memory cannot be mapped, or if there are kMost already. One
+  // thread at a time, as it takes over SIGBUS.
   static std::unique_ptr<MappedMemory> map(int file, const MappedRange& range, bool writable,
                                            ApplicationMemory& otherwise);
-  // The same of a System V segment (shmget(2)) without huge pages. Its identifier is of this process's IPC
-  // namespace, and this process needs the rights that a program needs.
-  static std::unique_ptr<MappedMemory> map_segment(int segment, const MappedRange& range, bool writable,
-                                                   ApplicationMemory& otherwise);
+  // The same of a System V segment.
+  static std::unique_ptr<MappedMemory> map(const Segment& segment, const MappedRange& range, bool writable,
+                                           ApplicationMemory& otherwise);
   ~MappedMemory() override;
 
   void read(std::span<Transfer> batch) override;
@@ -66,15 +66,10 @@ class MappedMemory final : public ApplicationMemory {
     bool writable = false;
     bool lasting = false;  // no page can be lost
   };
-  MappedMemory(std::span<std::byte> mapping, const MappedRange& range, Rights rights,
+  MappedMemory(const SharedMapping& mapping, std::uint64_t address, Rights rights,
                ApplicationMemory& otherwise);
 
-  // Where the range can lie in this process.
-  struct Pages {
-    std::uint64_t begin = 0;  // in the file or segment
-    std::uint64_t bytes = 0;
-  };
-  static std::optional<Pages> pages_of(const MappedRange& range);
+  static bool may_map(const MappedRange& range);
 
   class Access;
   enum class Way : std::uint8_t { read, write };
@@ -90,9 +85,9 @@ class MappedMemory final : public ApplicationMemory {
   static inline std::atomic<std::uint32_t> count_{0};
   static thread_local MappedMemory* accessed_;
 
-  const std::span<std::byte> mapping_;  // whole pages
-  const std::span<std::byte> bytes_;    // those of the range
-  const std::uint64_t address_;         // of the first one, in the program
+  const SharedMapping mapping_;
+  const std::span<std::byte> bytes_ = mapping_.bytes;  // those of the range
+  const std::uint64_t address_;                        // of the first one, in the program
   const Rights rights_;
   ApplicationMemory& otherwise_;
   std::uint64_t moved_ = 0;

@@ -165,11 +165,13 @@ int ask(UverbsTurn& turn, const UverbsCommand& command, Belongings& belongings, 
 abi::PageRange range_of(const abi::QueuePages& pages) { return {pages.address, pages.length}; }
 
 void tell_of_refusal(int error) {
-  BoundedText<300> line;
+  BoundedText<320> line;
   line.append("urnic: the memory of a queue cannot be shared with the device: ")
       .append(std::strerror(error))
       .append(
-          ". Queues need private memory of small pages, or a file in memory that is open or in /dev/shm\n");
+          ". Queues need private memory of small pages, a System V segment, or a file in memory that is open "
+          "or in "
+          "/dev/shm\n");
   [[maybe_unused]] const ssize_t written = real::write(STDERR_FILENO, line.text(), line.length());
 }
 
@@ -251,9 +253,11 @@ int ask_and_exchange(UverbsTurn& turn, const UverbsCommand& command, Belongings&
                      Registration& registration, UverbsReply& reply, Answer& answer) {
   int error = ask(turn, command, belongings, {}, reply, answer);
   if (error != 0) return error;
-  if (answer.head.page_action == abi::PageAction::queues_first)
+  // Once more for what the device could not map itself.
+  for (int offers = 0; offers < 2 && error == 0 && answer.head.page_action == abi::PageAction::queues_first;
+       ++offers)
     error = share_queues(turn, command, belongings, reply, answer);
-  else if (answer.head.page_action == abi::PageAction::region_first)
+  if (error == 0 && answer.head.page_action == abi::PageAction::region_first)
     error = share_region(turn, command, belongings, reply, answer);
   if (error != 0) return error;
   if (comes_again(answer)) return EIO;

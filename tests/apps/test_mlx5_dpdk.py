@@ -9,6 +9,7 @@ import socket
 import unittest
 
 import fabric
+import huge_pages
 import ping_over_lan
 import test_network
 import testpmd
@@ -62,6 +63,15 @@ class Dpdk(unittest.TestCase):
             self.assertEqual((sent["TX-errors"], received["RX-errors"]), (0, 0))
         self.assertGreater(one["RX-bytes"], 60 * one["RX-packets"])
         ports.quit()
+
+    def test_queues_and_buffers_in_huge_pages(self):
+        with huge_pages.reserved(testpmd.HUGE_PAGES + 8) as are_there:
+            if not are_there:
+                self.skipTest("no huge pages are free, and this user may not reserve any")
+            ports = self.begin("--forward-mode=io", memory=testpmd.IN_HUGE_PAGES)
+            ports.command("start tx_first")
+            fabric.wait_until(lambda: ports.statistics(0)["RX-packets"] > 2000, "frames that go round")
+            ports.quit()
 
     def test_one_process_sends_and_another_receives(self):
         receiving = self.begin("--forward-mode=rxonly", *queues(1), ports=(1,))

@@ -9,6 +9,9 @@ import fabric
 # Flows by the verbs: those of mlx5dv need DevX (docs/mlx5-face.md).
 DEVICE_ARGUMENTS = "dv_flow_en=0"
 MEMORY = ("--no-huge", "-m", "512")
+# Files without names, one for each page.
+HUGE_PAGES = 128
+IN_HUGE_PAGES = ("--in-memory", "-m", str(2 * HUGE_PAGES))
 
 
 def require():

@@ -61,7 +61,7 @@ struct Command {
   const abi::OpenContextRequest* opening = nullptr;  // of GET_CONTEXT
   abi::ContextToken* token = nullptr;                // where GET_CONTEXT says it
   bool pages_shared = false;                         // the program has done what kPagesFirst asks for
-  bool pages_refused = false;                        // it cannot: they are shared already, or huge
+  bool pages_refused = false;                        // it cannot: some are shared already, or huge
   abi::Sharing sharing = abi::Sharing::unwilling;    // of REG_MR
   abi::PageRange region_pages{};  // the answer names them: kRegionPagesFirst, or to be made
                                   // private again; length 0: none

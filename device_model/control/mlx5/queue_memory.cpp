@@ -27,22 +27,32 @@ bool hold_all(QueuePages& pages, const Process& process, std::span<QueueMemory> 
   return std::all_of(wanted.begin(), wanted.end(), [](const QueueMemory& each) { return bool(each.held); });
 }
 
-// Maps the file of pages that the program shares already. 0, kNotYet, or EOPNOTSUPP.
+// Maps the file or segment of pages that the program shares already. 0, kNotYet, or EOPNOTSUPP.
 int map_shared(Session& session, QueuePages& pages, const QueuePages::Range& missing) {
   const auto mapped = session.process->look_at(missing.address, missing.length, true, session.looking);
   if (!mapped) return kNotYet;
   session.looking = nullptr;  // the next range is another question
-  if (!mapped->all || !mapped->shared_file || mapped->shared_file->is_segment) return EOPNOTSUPP;
-  const memory::Descriptor file = open_shared_file(session.process->pid(), mapped->shared_file->file, true);
+  if (!mapped->all || !mapped->shared_file) return EOPNOTSUPP;
+  const AddressMap::FilePlace place = *mapped->shared_file;
+  const pid_t pid = session.process->pid();
+  if (place.is_segment()) {
+    if (!shares_segment_identifiers(pid)) return EOPNOTSUPP;
+    return pages.add_shared(session.process, missing, place.segment(), place.offset, *session.account);
+  }
+  const memory::Descriptor file = open_shared_file(pid, place.file, true);
   if (!file) return EOPNOTSUPP;
-  return pages.add_file(session.process, missing, file.get(), mapped->shared_file->offset, *session.account);
+  return pages.add_shared(session.process, missing, file.get(), place.offset, *session.account);
 }
 
-// As map_shared. The program could not exchange them, which it has been asked for first: that is the way of
-// libmlx5's own memory, and needs no look at the program's mappings.
-int map_all_shared(Session& session, QueuePages& pages, std::span<const QueuePages::Range> missing) {
-  for (const QueuePages::Range& each : missing)
-    if (const int error = map_shared(session, pages, each)) return error;
+// Maps those that are shared, and leaves the others in `missing`. 0 or kNotYet. The program could not
+// exchange all of them, which it has been asked for first: that is the way of libmlx5's own memory, and needs
+// no look at the program's mappings.
+int map_those_shared(Session& session, QueuePages& pages, std::vector<QueuePages::Range>& missing) {
+  for (auto each = missing.begin(); each != missing.end();) {
+    const int error = map_shared(session, pages, *each);
+    if (error == kNotYet) return kNotYet;
+    each = error == 0 ? missing.erase(each) : each + 1;
+  }
   return 0;
 }
 
@@ -55,7 +65,13 @@ int offer(Command& command, QueuePages& pages, std::span<const QueueMemory> want
   if (const int error = pages.find_missing(*session.process, ranges, missing)) return error;
   // The program was asked once, and has exchanged other pages than those.
   if (command.pages_shared || missing.empty()) return EINVAL;
-  if (command.pages_refused) return map_all_shared(session, pages, missing);
+  if (command.pages_refused) {
+    const std::size_t before = missing.size();
+    if (const int error = map_those_shared(session, pages, missing)) return error;
+    if (missing.empty()) return 0;
+    // What is left may be exchanged: libmlx5's doorbell records are private, also where its rings are not.
+    if (missing.size() == before) return EOPNOTSUPP;
+  }
   if (!pages.prepare(missing)) return kNotYet;
   session.queue_pages.offered = pages.make(session.process, missing);
   return kPagesFirst;

@@ -102,7 +102,7 @@ AddressMap::Answer AddressMap::go_on() {
     if (is_whole && mapping.shared && mapping.inode != 0)
       shared_file_ = {{mapping.device, mapping.inode},
                       mapping.offset + (question_->begin - mapping.start),
-                      mapping.is_segment && is_shared_memory_mount(mapping.device)};
+                      mapping.is_segment ? page_bytes_of_kernel_mount(mapping.device).value_or(0) : 0};
     is_private_memory_ =
         is_whole && !mapping.shared && mapping.writable && mapping.inode == 0 && mapping.device == 0;
     question_->next = mapping.end;

@@ -10,6 +10,7 @@
 
 #include "device_model/memory/descriptor.hpp"
 #include "device_model/memory/descriptor_facts.hpp"
+#include "device_model/memory/shared_mapping.hpp"
 
 namespace urnic::control {
 
@@ -38,7 +39,12 @@ class AddressMap {
   struct FilePlace {
     memory::FileNumber file;
     std::uint64_t offset = 0;
-    bool is_segment = false;  // of System V: the inode number is its identifier (shmget(2))
+    // Of a System V segment, whose inode number is its identifier (shmget(2)): the size of its pages. 0: it
+    // is a file.
+    std::uint64_t segment_page_bytes = 0;
+
+    bool is_segment() const { return segment_page_bytes != 0; }
+    memory::Segment segment() const { return {static_cast<int>(file.inode), segment_page_bytes}; }
   };
   const std::optional<FilePlace>& shared_file() const { return shared_file_; }
 

@@ -19,25 +19,30 @@ namespace {
 // Lines of a process's mounts that one query may read; a process can have any number of mounts.
 constexpr std::size_t kMostLines = 4096;
 
-// The kernel's own mounts, which hold memfds, System V segments and anonymous shared mappings; that without
-// huge pages is the first one. They stay mounted, so their device numbers are never reused.
-std::vector<dev_t> find_kernel_mounts() {
-  std::vector<dev_t> devices;
+struct KernelMount {
+  dev_t device = 0;
+  std::uint64_t page_bytes = 0;
+};
+
+// The kernel's own mounts, one for each size of pages. They stay mounted, so their device numbers are never
+// reused.
+std::vector<KernelMount> find_kernel_mounts() {
+  std::vector<KernelMount> mounts;
   for (const unsigned flags : {0u, unsigned{MFD_HUGETLB}, MFD_HUGETLB | unsigned{MFD_HUGE_2MB},
                                MFD_HUGETLB | unsigned{MFD_HUGE_1GB}}) {
     const memory::Descriptor file(memfd_create("urnic-file-system", MFD_CLOEXEC | flags));
     struct stat status {};
     if (file && fstat(file.get(), &status) == 0) {
-      devices.push_back(status.st_dev);
+      mounts.push_back({status.st_dev, static_cast<std::uint64_t>(status.st_blksize)});
     } else if (flags == 0) {
       break;
     }
   }
-  return devices;
+  return mounts;
 }
 
-const std::vector<dev_t>& kernel_mounts() {
-  static const std::vector<dev_t> mounts = find_kernel_mounts();
+const std::vector<KernelMount>& kernel_mounts() {
+  static const std::vector<KernelMount> mounts = find_kernel_mounts();
   return mounts;
 }
 
@@ -65,14 +70,15 @@ bool is_mounted_in_memory(const std::string& process, dev_t device) {
 
 }  // namespace
 
-bool is_shared_memory_mount(dev_t device) {
-  return !kernel_mounts().empty() && kernel_mounts().front() == device;
+std::optional<std::uint64_t> page_bytes_of_kernel_mount(dev_t device) {
+  for (const KernelMount& mount : kernel_mounts())
+    if (mount.device == device) return mount.page_bytes;
+  return {};
 }
 
 bool is_in_memory(dev_t device, pid_t pid) {
-  const std::vector<dev_t>& own = kernel_mounts();
-  return std::find(own.begin(), own.end(), device) != own.end() ||
-         is_mounted_in_memory(std::to_string(pid), device) || is_mounted_in_memory("self", device);
+  return page_bytes_of_kernel_mount(device) || is_mounted_in_memory(std::to_string(pid), device) ||
+         is_mounted_in_memory("self", device);
 }
 
 }  // namespace urnic::control

@@ -54,7 +54,7 @@ std::shared_ptr<SharedPages> MemorySharing::make_pages(const Range& range, Accou
 }
 
 std::shared_ptr<SharedPages> MemorySharing::find_pages(const AddressMap::FilePlace& place) {
-  if (place.is_segment) return nullptr;  // its identifier may be some file's inode number
+  if (place.is_segment()) return nullptr;  // its identifier may be some file's inode number
   for (const std::weak_ptr<SharedPages>& each : pages_) {
     auto pages = each.lock();
     if (pages != nullptr && pages->number() == place.file) return pages;

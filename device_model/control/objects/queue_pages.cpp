@@ -102,12 +102,12 @@ void QueuePages::add(std::vector<QueuePageBlock> blocks) {
   }
 }
 
-int QueuePages::add_file(const std::shared_ptr<Process>& process, const Range& missing, int file,
-                         std::uint64_t offset, Account& account) {
+int QueuePages::add_mapped(const std::shared_ptr<Process>& process, const Range& missing,
+                           std::unique_ptr<memory::FilePages> mapped, Charge charge) {
+  if (mapped == nullptr) return EOPNOTSUPP;
   QueuePageBlock block{.process = process, .address = missing.address};
-  block.charge = account.charge(Resource::shared_memory, missing.length);
-  block.file = memory::FilePages::map(file, offset, missing.length);
-  if (block.file == nullptr) return EOPNOTSUPP;
+  block.charge = std::move(charge);
+  block.file = std::move(mapped);
   std::vector<QueuePageBlock> blocks;
   blocks.push_back(std::move(block));
   add(std::move(blocks));

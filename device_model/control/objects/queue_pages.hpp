@@ -88,10 +88,15 @@ class QueuePages {
   void add(std::vector<QueuePageBlock> blocks);
 
   // Maps the pages of one of those ranges, which lie in one shared mapping of a file that is open for reading
-  // and writing; `offset`: where in it they begin. The device has them then. 0; EOPNOTSUPP: the file cannot
-  // be mapped. Throws std::system_error with ENOMEM when the quota is used up.
-  int add_file(const std::shared_ptr<Process>& process, const Range& missing, int file, std::uint64_t offset,
-               Account& account);
+  // and writing, or of a System V segment; `offset`: where in it they begin. The device has them then. 0;
+  // EOPNOTSUPP: it cannot be mapped. Throws std::system_error with ENOMEM when the quota is used up.
+  template <class FileOrSegment>
+  int add_shared(const std::shared_ptr<Process>& process, const Range& missing, const FileOrSegment& of,
+                 std::uint64_t offset, Account& account) {
+    Charge charge = account.charge(Resource::shared_memory, missing.length);
+    return add_mapped(process, missing, memory::FilePages::map(of, offset, missing.length),
+                      std::move(charge));
+  }
 
   // At most `most` blocks of arenas of the process that no queue has any more. Files' pages go for good. The
   // program may still use them: they are given back when it has its own pages again.
@@ -104,6 +109,8 @@ class QueuePages {
  private:
   using Key = std::pair<const Process*, std::uint64_t>;  // the address
 
+  int add_mapped(const std::shared_ptr<Process>& process, const Range& missing,
+                 std::unique_ptr<memory::FilePages> mapped, Charge charge);
   // The block that has the address, or the next one of that process; null: none.
   QueuePageBlock* find_from(const Process& process, std::uint64_t address);
 

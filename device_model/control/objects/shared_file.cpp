@@ -31,7 +31,8 @@ memory::Descriptor if_it_is(memory::Descriptor found, const memory::FileNumber& 
   struct statfs system {};
   struct stat status {};
   if (!found || memory::file_number(found.get()) != file) return {};
-  if (fstatfs(found.get(), &system) != 0 || system.f_type != TMPFS_MAGIC) return {};
+  if (fstatfs(found.get(), &system) != 0) return {};
+  if (system.f_type != TMPFS_MAGIC && system.f_type != HUGETLBFS_MAGIC) return {};
   return fstat(found.get(), &status) == 0 && S_ISREG(status.st_mode) ? std::move(found)
                                                                      : memory::Descriptor();
 }
@@ -43,7 +44,8 @@ bool leads_into_memory(int folder, const char* name) {
   const ssize_t length = readlinkat(folder, name, text.data(), text.size());
   const std::string_view target(text.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
   constexpr std::string_view kMemfd = "/memfd:";
-  if (target.rfind("/dev/shm/", 0) == 0) return true;
+  // Where huge pages are mounted: "/dev/hugepages", and further sizes beside it, such as "/dev/hugepages1G".
+  if (target.rfind("/dev/shm/", 0) == 0 || target.rfind("/dev/hugepages", 0) == 0) return true;
   // The device process's own files become private memory again when no region needs them (shared_pages.hpp).
   return target.rfind(kMemfd, 0) == 0 && target.rfind(kSharedPagesName, kMemfd.size()) != kMemfd.size();
 }

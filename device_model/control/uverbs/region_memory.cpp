@@ -51,10 +51,9 @@ void map_shared_file(const Session& session, const Process& process, const memor
   if (!session.fabric.maps_shared_memory()) return;
   const bool writable = needs_writable(spec.access);
   const memory::MappedRange range{place.offset, spec.address, spec.length};
-  if (place.is_segment) {
+  if (place.is_segment()) {
     if (shares_segment_identifiers(process.pid()))
-      memory.own = memory::MappedMemory::map_segment(static_cast<int>(place.file.inode), range, writable,
-                                                     *process.memory());
+      memory.own = memory::MappedMemory::map(place.segment(), range, writable, *process.memory());
     return;
   }
   const memory::Descriptor file = open_shared_file(process.pid(), place.file, writable);

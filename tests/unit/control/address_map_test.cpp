@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_segment_of_system_v_is_no_file) {
     BOOST_REQUIRE(
         (covers(map, reinterpret_cast<std::uintptr_t>(attached) + kPage, kPage, true) == Answer::yes));
     BOOST_REQUIRE(map.shared_file().has_value());
-    BOOST_TEST(map.shared_file()->is_segment);
+    BOOST_TEST(map.shared_file()->is_segment());
     BOOST_TEST(map.shared_file()->file.inode == static_cast<ino_t>(segment));
     BOOST_TEST(map.shared_file()->offset == kPage);
   }
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(a_file_with_the_name_of_a_segment_is_none) {
     AddressMap map(getpid(), way);
     BOOST_REQUIRE((covers(map, reinterpret_cast<std::uintptr_t>(place), kPage, true) == Answer::yes));
     BOOST_REQUIRE(map.shared_file().has_value());
-    BOOST_TEST(!map.shared_file()->is_segment);
+    BOOST_TEST(!map.shared_file()->is_segment());
   }
   munmap(place, kPage);
 }

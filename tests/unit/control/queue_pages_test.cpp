@@ -2,6 +2,7 @@
 #include "device_model/control/objects/queue_pages.hpp"
 
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
@@ -226,6 +227,36 @@ BOOST_AUTO_TEST_CASE(shared_memory_is_mapped_where_it_is) {
   mlx5::describe_returned(program.session(), descriptors, reply);
   BOOST_TEST(reply.page_count == 0u);
   BOOST_TEST(pages.size() == 0u);
+}
+
+// As libmlx5 makes them where huge pages are wanted.
+BOOST_AUTO_TEST_CASE(a_segment_of_system_v_is_attached) {
+  constexpr std::size_t kLength = 4 * 4096;
+  const int identifier = shmget(IPC_PRIVATE, kLength, IPC_CREAT | 0600);
+  auto* const place = static_cast<std::byte*>(shmat(identifier, nullptr, 0));
+  BOOST_REQUIRE(shmctl(identifier, IPC_RMID, nullptr) == 0);  // it ends with its last user
+  BOOST_REQUIRE(place != reinterpret_cast<void*>(-1));
+  std::array wanted{mlx5::QueueMemory{.range = {reinterpret_cast<std::uint64_t>(place) + 4096, 5000}}};
+  BOOST_REQUIRE(hold_refused(wanted) == 0);
+  place[4096 + 4999] = std::byte{7};
+  BOOST_TEST((wanted[0].held.data()[4999] == std::byte{7}));
+  shmdt(place);
+  BOOST_TEST((wanted[0].held.data()[4999] == std::byte{7}));
+}
+
+// As libmlx5's with rings in huge pages: its records are private memory.
+BOOST_AUTO_TEST_CASE(what_is_not_shared_is_offered_again) {
+  const SharedFile shared;
+  std::array wanted{mlx5::QueueMemory{.range = {shared.address(0), 5000}}, record()};
+  BOOST_TEST(hold(wanted, false) == mlx5::kPagesFirst);
+  BOOST_TEST(offered().size() == 2u);
+  BOOST_TEST(hold_refused(wanted) == mlx5::kPagesFirst);
+  BOOST_REQUIRE(offered().size() == 1u);
+  BOOST_TEST(offered()[0].address == kRecords);
+  BOOST_TEST(hold(wanted, true) == 0);
+  // Refused once more, it is over.
+  std::array other{mlx5::QueueMemory{.range = {kRecords + 8192, 8}, .is_record = true}};
+  BOOST_TEST(hold_refused(other) == EOPNOTSUPP);
 }
 
 BOOST_AUTO_TEST_CASE(shared_memory_counts_as_the_programs) {

@@ -153,18 +153,19 @@ BOOST_AUTO_TEST_CASE(bytes_are_in_place_where_the_file_cannot_lose_them) {
 }
 
 // A System V segment, attached by a program of which only the address is known.
-struct Segment {
+struct ProgramsSegment {
   int identifier = shmget(IPC_PRIVATE, kPages* page_bytes() - 100, IPC_CREAT | 0600);
   std::byte* programs = static_cast<std::byte*>(shmat(identifier, nullptr, 0));
 
-  Segment() { BOOST_REQUIRE(programs != reinterpret_cast<void*>(-1)); }
-  ~Segment() {
+  ProgramsSegment() { BOOST_REQUIRE(programs != reinterpret_cast<void*>(-1)); }
+  ~ProgramsSegment() {
     shmdt(programs);
     shmctl(identifier, IPC_RMID, nullptr);
   }
-  Segment(const Segment&) = delete;
-  Segment& operator=(const Segment&) = delete;
+  ProgramsSegment(const ProgramsSegment&) = delete;
+  ProgramsSegment& operator=(const ProgramsSegment&) = delete;
 
+  memory::Segment place() const { return {identifier, page_bytes()}; }
   std::uint64_t attached() const {
     shmid_ds facts{};
     BOOST_REQUIRE(shmctl(identifier, IPC_STAT, &facts) == 0);
@@ -173,11 +174,11 @@ struct Segment {
 };
 
 BOOST_AUTO_TEST_CASE(a_segment_is_mapped_where_the_range_is) {
-  const Segment segment;
+  const ProgramsSegment segment;
   for (const std::uint64_t page : {std::uint64_t{0}, std::uint64_t{3}, kPages - 2}) {
     const std::uint64_t begin = page * page_bytes() + 16;
-    const auto memory = MappedMemory::map_segment(segment.identifier, {begin, kAddress + begin, page_bytes()},
-                                                  true, otherwise);
+    const auto memory =
+        MappedMemory::map(segment.place(), {begin, kAddress + begin, page_bytes()}, true, otherwise);
     BOOST_REQUIRE(memory != nullptr);
     std::array<std::byte, 16> here{};
     here.fill(std::byte(page + 1));
@@ -195,17 +196,18 @@ BOOST_AUTO_TEST_CASE(a_segment_is_mapped_where_the_range_is) {
 }
 
 BOOST_AUTO_TEST_CASE(a_range_beyond_a_segment_is_not_mapped) {
-  const Segment segment;
+  const ProgramsSegment segment;
   const auto can_map = [&](std::uint64_t offset, std::uint64_t length) {
-    return MappedMemory::map_segment(segment.identifier, {offset, kAddress + offset, length}, true,
-                                     otherwise) != nullptr;
+    return MappedMemory::map(segment.place(), {offset, kAddress + offset, length}, true, otherwise) !=
+           nullptr;
   };
   BOOST_TEST(can_map(0, kPages * page_bytes()));
   BOOST_TEST(!can_map(0, kPages * page_bytes() + 1));
   BOOST_TEST(!can_map(kPages * page_bytes(), 1));
   BOOST_TEST(!can_map((kPages + 9) * page_bytes(), 1));
   BOOST_TEST(segment.attached() == 1u);
-  BOOST_TEST((MappedMemory::map_segment(-1, {0, kAddress, 1}, true, otherwise) == nullptr));
+  BOOST_TEST(
+      (MappedMemory::map(memory::Segment{-1, page_bytes()}, {0, kAddress, 1}, true, otherwise) == nullptr));
 }
 
 // A NIC keeps the pages, too.
