@@ -206,6 +206,8 @@ BOOST_AUTO_TEST_CASE(the_kernel_is_asked) {
   BOOST_TEST(local.interface == 1u);
   BOOST_TEST(control::to_text(local.source) == "::ffff:127.0.0.1");
   BOOST_TEST(kernel.find(gid("127.0.0.1"), 0x7FFFFFFF).error == ENODEV);
+  const int refused = kernel.look_for_neighbour(gid("192.0.2.1"), 0x7FFFFFFF);
+  BOOST_TEST((refused == ENODEV || refused == EPERM));
 }
 
 }  // namespace urnic::control::rdma_cm::test
