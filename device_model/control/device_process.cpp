@@ -156,9 +156,13 @@ struct DeviceProcess::Impl {
   const Fabric& with_interfaces() {
     for (DeviceInterface& each : network.interfaces) fabric.add_interface(std::move(each));
     if (network.asked)
-      fabric.ask_routes([this](const wire::Gid& destination, std::uint32_t interface) {
-        return network.asked->find(destination, interface);
-      });
+      fabric.ask_routes(
+          [this](const wire::Gid& destination, std::uint32_t interface) {
+            return network.asked->find(destination, interface);
+          },
+          [this](const wire::Gid& address, std::uint32_t interface) {
+            return network.asked->look_for_neighbour(address, interface);
+          });
     return fabric;
   }
 

@@ -9,6 +9,7 @@
 #include "device_model/engine/steering/rss_table.hpp"
 #include "device_model/transport/unreliable/unreliable_datagram.hpp"
 #include "wire/frame_check_sequence.hpp"
+#include "wire/frame_checksums.hpp"
 #include "wire/identifiers.hpp"
 #include "wire/infiniband/local_route_header.hpp"
 #include "wire/network_codec.hpp"
@@ -259,6 +260,7 @@ void Device::give_whole(const wire::Frame& frame, const link::PacketOrigin& orig
   }
   const std::span<const std::byte> bytes = in_one_piece ? frame.headers : copy.first(frame.size());
   bool has_check_sequence = false;
+  std::optional<wire::FrameChecksums> right;
   const bool to_group = is_to_group(frame);
   for (const SteeringTarget& target : steered_to_) {
     if (target.counters != nullptr) {
@@ -275,6 +277,10 @@ void Device::give_whole(const wire::Frame& frame, const link::PacketOrigin& orig
     if (hides_own && has_sent(queue_pair.owner(), origin)) continue;
     transport::InboundPacket packet{
         .headers = parsed_.transport, .payload = bytes, .facts = {headers.layers, hash}};
+    if (queue_pair.tells_of_checksums()) {
+      if (!right) right = wire::right_checksums(bytes);
+      packet.facts.right = *right;
+    }
     if (queue_pair.takes_check_sequences()) {
       if (copy.empty()) copy = copy_whole(frame);
       if (copy.empty()) continue;

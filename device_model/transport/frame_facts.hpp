@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "wire/frame_checksums.hpp"
+
 namespace urnic::transport {
 
 // Headers of the frame, beside Ethernet's.
@@ -17,8 +19,9 @@ enum FrameLayer : std::uint8_t {
 };
 
 struct FrameFacts {
-  std::uint8_t layers = 0;  // FrameLayer values
-  std::uint32_t hash = 0;   // by which a queue was chosen among several; 0: there was no choice
+  std::uint8_t layers = 0;          // FrameLayer values
+  std::uint32_t hash = 0;           // by which a queue was chosen among several; 0: there was no choice
+  wire::FrameChecksums right = {};  // the checksums that were looked at and are right
 };
 
 }  // namespace urnic::transport

@@ -21,6 +21,7 @@
 #include "device_model/transport/selective_acks.hpp"
 #include "device_model/transport/time.hpp"
 #include "device_model/transport/work_request.hpp"
+#include "wire/frame_checksums.hpp"
 #include "wire/headers.hpp"
 
 namespace urnic::transport {
@@ -48,6 +49,7 @@ struct OutboundPacket {
   // packet's turn in the stream comes, which is behind the atomic that stores it. Outlives the batch.
   const std::uint64_t* atomic_original = nullptr;
   const DatagramAddress* address = nullptr;  // datagrams: where to; others go to the QP's peer
+  wire::FrameChecksums checksums = {};       // raw packets: those that the host makes
 };
 
 // A packet that arrived, parsed and checked by the port. The headers are valid during the call that it is

@@ -8,6 +8,7 @@
 
 #include "device_model/transport/frame_facts.hpp"
 #include "device_model/transport/memory_access.hpp"
+#include "wire/frame_checksums.hpp"
 #include "wire/identifiers.hpp"
 
 namespace urnic::transport {
@@ -58,7 +59,8 @@ struct SendRequest {
   // The message is `inline_data`, and then what `sges` describe. urnic's own WQEs have one of the two.
   std::span<const Sge> sges;
   std::span<const std::byte> inline_data;
-  std::uint64_t length = 0;  // of the message
+  std::uint64_t length = 0;        // of the message
+  wire::FrameChecksums checksums;  // raw packets: those that the device makes
 };
 
 struct ReceiveRequest {

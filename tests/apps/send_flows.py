@@ -11,6 +11,7 @@ HEADERS = 14 + 20 + 8
 
 
 def checksum(words):
+    words += b"\0" * (len(words) % 2)
     total = sum(struct.unpack(f"!{len(words) // 2}H", words))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
@@ -19,8 +20,10 @@ def checksum(words):
 
 def frame(source, destination, flow):
     body = bytes(100 + flow - HEADERS)
-    udp = struct.pack("!HHHH", 1024 + flow, 9, 8 + len(body), 0) + body
+    ports = struct.pack("!HH", 1024 + flow, 9)
+    length = struct.pack("!H", 8 + len(body))
     addresses = bytes((198, 18, 0, flow, 198, 18, 1, 1))
+    udp = ports + length + struct.pack("!H", checksum(addresses + b"\0\x11" + length + ports + length + body)) + body
     head = struct.pack("!BBHHHBB", 0x45, 0, 20 + len(udp), flow, 0, 64, 17)
     head += struct.pack("!H", checksum(head + b"\0\0" + addresses)) + addresses
     return destination + source + b"\x08\x00" + head + udp

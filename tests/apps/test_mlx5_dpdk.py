@@ -162,6 +162,38 @@ class Dpdk(unittest.TestCase):
         self.assertNotIn("=>", port.command("flow list 0"))
         port.quit()
 
+    def test_checksums(self):
+        """Looked at as frames come, and made as they leave."""
+        file = self.fabric.home / "checksums.pcapng"
+        port = self.begin("--forward-mode=csum", "--enable-rx-cksum", *queues(1), ports=(0,))
+        for command in ("port stop 0", "csum set ip hw 0", "csum set udp hw 0", "port start 0", "set verbose 1",
+                        f"set eth-peer 0 {self.macs[1]}"):
+            port.command(command)
+        capture = self.fabric.start(self.fabric.urnic, "capture", file)
+        capture.wait_for_output("apturing")
+        port.command("start")
+        self.send_flows(self.macs[0])
+
+        def of_flows(direction):
+            flags = re.findall(rf"{direction}: (?!tunnel).*flags=(.*)", port.program.output())
+            return [set(each.split()) for each in flags if "UDP_CKSUM" in each or "L4_CKSUM_GOOD" in each]
+        fabric.wait_until(lambda: len(of_flows("tx")) == FLOWS * FRAMES, "all frames")
+        for flags in of_flows("rx"):
+            self.assertLessEqual({"RTE_MBUF_F_RX_IP_CKSUM_GOOD", "RTE_MBUF_F_RX_L4_CKSUM_GOOD"}, flags)
+        self.assertEqual(len(of_flows("rx")), FLOWS * FRAMES)
+        for flags in of_flows("tx"):
+            self.assertLessEqual({"RTE_MBUF_F_TX_IP_CKSUM", "RTE_MBUF_F_TX_UDP_CKSUM"}, flags)
+        port.command("stop")
+        capture.process.send_signal(2)
+        capture.wait()
+        shown = self.fabric.run("tshark", "-r", file, "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE",
+                                "-Y", f"eth.dst == {self.macs[1]} && udp.dstport == 9", "-T", "fields", "-e", "ip.checksum.status",
+                                "-e", "udp.checksum.status")
+        lines = [line for line in shown.splitlines() if "\t" in line]
+        self.assertGreaterEqual(len(lines), FLOWS * FRAMES)
+        self.assertEqual(set(lines), {"1\t1"})
+        port.quit()
+
     def test_statistics(self):
         ports = self.begin("--forward-mode=io")
         ports.command("start tx_first")

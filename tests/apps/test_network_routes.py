@@ -72,6 +72,18 @@ class Routes(test_network.WithNetwork):
             sent = self.check_way(one, "urnic2", three)
             self.assertLess(sent["urnic1"], 20)
 
+    def test_the_host_finds_the_peers_ethernet_address(self):
+        """As after Linux's rdma_resolve_addr: programs read it in the kernel's table of neighbours."""
+        one, two, _ = ADDRESSES
+
+        def neighbours():
+            return {(each["dev"], each["dst"], each.get("lladdr")) for each in self.fabric.ip("neigh")}
+        peer = ("urnic1", one, self.fabric.status()["devices"][0]["mac"])
+        self.assertNotIn(peer, neighbours())
+        with self.listening(one):
+            self.fabric.run_on_urnic("rping", "-c", "-a", one, "-I", two, "-C", "1")
+        fabric.wait_until(lambda: peer in neighbours(), "the peer among the neighbours")
+
     def test_the_preferred_source(self):
         self.add_address("10.1.2.2", "urnic1")
         self.add_address("198.51.100.1", "urnic0")

@@ -28,8 +28,8 @@ struct Cqe {
   Big32 flow_hash;  // of a raw packet that came by receive side scaling
   std::uint8_t reserved1[6];
   Big16 source_lid;
-  Big32 source;  // QPN (24 bits), service level (4), global route header (2)
-  std::uint8_t checksums;
+  Big32 source;               // QPN (24 bits), service level (4), global route header (2)
+  std::uint8_t checksums;     // of a raw packet: k…ChecksumIsRight
   std::uint8_t header_types;  // NetworkHeader, TransportHeader, kFragment
   Big16 vlan;
   Big32 owner;                // the user index of the QP, or of the XRC SRQ
@@ -55,6 +55,10 @@ inline constexpr std::size_t kSyndromeOffset = 55;
 
 // In the last byte.
 inline constexpr std::uint8_t kCqeSolicited = 1 << 1;
+
+// In `checksums`. Not set: it is wrong, or there is none.
+inline constexpr std::uint8_t kNetworkChecksumIsRight = 1 << 1;
+inline constexpr std::uint8_t kTransportChecksumIsRight = 1 << 2;
 
 // In `header_types`, from bit 2 on. The next three are of raw packets only (DPDK's mlx5_ptype_table).
 enum class NetworkHeader : std::uint8_t { none = 0, ipv6 = 1 << 2, ipv4 = 2 << 2 };

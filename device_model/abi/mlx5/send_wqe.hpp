@@ -113,6 +113,11 @@ struct EthernetSegment {
 };
 static_assert(sizeof(EthernetSegment) == 16 && offsetof(EthernetSegment, begin) == 14);
 
+// EthernetSegment::checksum_flags: what the device makes. Those of headers inside of a tunnel are the
+// program's.
+inline constexpr std::uint8_t kMakeNetworkChecksum = 1 << 6;
+inline constexpr std::uint8_t kMakeTransportChecksum = 1 << 7;
+
 // Set in the first word of a data segment: that many bytes follow this word, and then what fills the last
 // unit.
 inline constexpr std::uint32_t kInline = 1u << 31;

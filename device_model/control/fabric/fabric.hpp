@@ -124,10 +124,14 @@ class Fabric {
   // The address of this host from which its kernel would send to `destination`; asked only for UDP wires.
   // Empty: it has no route, or there is no such wire. `interface` is that of a link-local destination, or 0.
   std::optional<wire::Gid> host_source(const wire::Gid& destination, std::uint32_t interface) const;
-  // Asks the routes of the network namespace in which devices have interfaces of their own; empty, as long as
-  // `ask_routes` has set none: there are no such interfaces.
+  // Ask the routes of the network namespace in which devices have interfaces of their own, and look for
+  // neighbours there; empty, as long as `ask_routes` has set none: there are no such interfaces.
   const RouteLookup& interface_routes() const { return interface_routes_; }
-  void ask_routes(RouteLookup routes) { interface_routes_ = std::move(routes); }
+  const NeighbourSearch& interface_neighbours() const { return interface_neighbours_; }
+  void ask_routes(RouteLookup routes, NeighbourSearch neighbours) {
+    interface_routes_ = std::move(routes);
+    interface_neighbours_ = std::move(neighbours);
+  }
   // Finds devices outside of this process; asked in the order of addition. Outlives its use.
   void add_neighbours(link::Neighbours& neighbours);
 
@@ -148,6 +152,7 @@ class Fabric {
   SharingCounters sharing_counters_;
   std::optional<HostRoutes> host_routes_;
   RouteLookup interface_routes_;
+  NeighbourSearch interface_neighbours_;
   LanSettings lan_settings_;
   std::unique_ptr<link::LanPort> lan_;
   // The order matters: devices are destroyed before the switches that they are attached to, and all after the

@@ -19,15 +19,14 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-// What the kernel's specification of a header has behind its first 8 bytes: value and mask, each as long. And
-// by what number libibverbs knows it.
+// What the kernel knows of a header: a filter of so many bytes. And by what number libibverbs knows it.
 struct SpecKind {
   std::uint32_t type = 0;
   std::size_t filter_bytes = 0;
   bool is_known = true;
 };
 
-// The kernel's IPv4 has all that libibverbs' extended one has.
+// The kernel's IPv4 has all that libibverbs' extended one has; libibverbs' other one ends with the addresses.
 SpecKind kind_of(std::uint32_t type) {
   switch (type) {
     case IBV_FLOW_SPEC_ETH:
@@ -47,6 +46,23 @@ SpecKind kind_of(std::uint32_t type) {
 }
 static_assert(sizeof(ib_uverbs_flow_ipv4_filter) == sizeof(ibv_flow_ipv4_ext_filter));
 static_assert(sizeof(ib_uverbs_flow_ipv6_filter) <= abi::kFlowFilterBytes);
+
+// A filter is as long as the program's library knew it when it was built: its value, then its mask. What a
+// shorter one lacks is not compared; what a longer one has beyond may be compared with nothing (Linux:
+// spec_filter_size).
+int read_filter(Bytes filters, const SpecKind& kind, abi::FlowSpec& spec) {
+  if (kind.filter_bytes == 0) return filters.empty() ? 0 : EINVAL;
+  if (filters.empty() || filters.size() % 4 != 0) return EINVAL;
+  const Bytes value = filters.first(filters.size() / 2);
+  const Bytes mask = filters.subspan(value.size());
+  const std::size_t known = std::min(mask.size(), kind.filter_bytes);
+  const Bytes beyond = mask.subspan(known);
+  if (std::any_of(beyond.begin(), beyond.end(), [](std::byte each) { return each != std::byte{}; }))
+    return EINVAL;
+  std::copy_n(value.begin(), known, reinterpret_cast<std::byte*>(spec.value));
+  std::copy_n(mask.begin(), known, reinterpret_cast<std::byte*>(spec.mask));
+  return 0;
+}
 
 // The one that names the rule's counters matches no header.
 int read_counters_spec(const Bytes& spec, abi::CreateFlowRequest& wanted) {
@@ -68,13 +84,11 @@ int read_spec(Bytes& rest, abi::CreateFlowRequest& wanted) {
   }
   const SpecKind kind = kind_of(head.type);
   if (!kind.is_known) return EOPNOTSUPP;
-  if (head.size != kFlowSpecHead + 2 * kind.filter_bytes) return EINVAL;
   abi::FlowSpec& spec = wanted.specs[wanted.spec_count++];
   spec.type = kind.type;
-  std::memcpy(spec.value, rest.data() + kFlowSpecHead, kind.filter_bytes);
-  std::memcpy(spec.mask, rest.data() + kFlowSpecHead + kind.filter_bytes, kind.filter_bytes);
+  const Bytes filters = rest.first(head.size).subspan(kFlowSpecHead);
   rest = rest.subspan(head.size);
-  return 0;
+  return read_filter(filters, kind, spec);
 }
 
 int read_specs(Bytes rest, unsigned count, abi::CreateFlowRequest& wanted) {

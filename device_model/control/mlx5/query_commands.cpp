@@ -18,7 +18,9 @@ namespace {
 
 // Not those of queues of a ConnectX that are made later than they are named: an SRQ has one size for ever, as
 // in mlx5_ib (mlx5_ib_modify_srq).
-constexpr std::uint32_t kDeviceFlags = limits::kDeviceFlags & ~std::uint32_t{IBV_DEVICE_SRQ_RESIZE};
+// Checksums of raw packets are libmlx5's WQEs' and CQEs'; urnic's own have no place for them.
+constexpr std::uint32_t kDeviceFlags =
+    (limits::kDeviceFlags & ~std::uint32_t{IBV_DEVICE_SRQ_RESIZE}) | IBV_DEVICE_RAW_IP_CSUM;
 
 int ask(Command& command, abi::QueryDeviceReply& known) {
   return control::query_device(command.session, {}, known, command.descriptors);
@@ -116,7 +118,7 @@ int query_device_extended(Command& command) {
   response.device_cap_flags_ex = kDeviceFlags;
   response.rss_caps = {1u << IBV_QPT_RAW_PACKET, known.max_rss_tables, known.max_rss_table_size, 0};
   response.max_wq_type_rq = known.max_raw_ethy_qp;
-  response.raw_packet_caps = IB_UVERBS_RAW_PACKET_CAP_SCATTER_FCS;
+  response.raw_packet_caps = IB_UVERBS_RAW_PACKET_CAP_SCATTER_FCS | IB_UVERBS_RAW_PACKET_CAP_IP_CSUM;
   response.device_cap_flags_ex |= IB_UVERBS_DEVICE_RAW_SCATTER_FCS;
   response.max_dm_size = known.max_dm_size;
   response.timestamp_mask = ~std::uint64_t{0};

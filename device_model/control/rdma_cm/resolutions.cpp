@@ -1,7 +1,10 @@
 #include "device_model/control/rdma_cm/resolutions.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <system_error>
 
+#include "device_model/control/log/log.hpp"
 #include "device_model/control/rdma_cm/infiniband_addresses.hpp"
 
 namespace urnic::control::rdma_cm {
@@ -11,6 +14,26 @@ RouteAnswer route_of(const Fabric& fabric, const Endpoints& endpoints) {
   if (endpoints.destination.family == Family::ib)
     return find_gid_route(fabric, endpoints.source, endpoints.destination);
   return find_route(fabric, endpoints.source, endpoints.destination);
+}
+
+const link::LocalInterface* interface_with(const ServedDevice& device, const wire::Gid& gid) {
+  const auto& gids = device.settings.gids;
+  const auto found = std::find(gids.begin(), gids.end(), gid);
+  if (found == gids.end()) return nullptr;
+  return interface_of(device, static_cast<std::size_t>(found - gids.begin()));
+}
+
+// In Linux it is the kernel's neighbour table that gives rdma_cm the peer's Ethernet address
+// (addr_resolve_neigh), so the peer is there when an address is resolved. The devices here find each other
+// otherwise, but programs look there (libvma). Without the right to change that table it stays as it is.
+void look_for_neighbour(const Fabric& fabric, const Route& route) {
+  const NeighbourSearch& search = fabric.interface_neighbours();
+  if (!search || route.local.device->adapter || wire::is_multicast(route.peer)) return;
+  const link::LocalInterface* const interface = interface_with(*route.local.device, route.local.gid);
+  if (interface == nullptr || route.peer == route.local.gid) return;
+  if (const int error = search(route.peer, interface->index))
+    log::debug("{}: the host does not look for {}: {}", interface->name, control::to_text(route.peer),
+               std::generic_category().message(error));
 }
 
 }  // namespace
@@ -25,6 +48,7 @@ int Resolutions::resolve(Id& id) {
   id.local = route->local;
   id.peer = route->peer;
   id.state = IdState::address_resolved;
+  look_for_neighbour(identifiers_.fabric(), *route);
   identifiers_.post(id, EventType::address_resolved);
   return 0;
 }

@@ -65,6 +65,7 @@ struct PacketAction {
   const std::byte* payload = nullptr;
   const std::uint64_t* atomic_original = nullptr;  // becomes headers.atomic_original, if not null
   const AddressHandle* address = nullptr;          // datagrams: the destination
+  wire::FrameChecksums checksums = {};             // raw packets: still to be made
 };
 
 struct ActionList {

@@ -109,6 +109,8 @@ void describe_frame(const transport::FrameFacts& facts, Cqe& entry) {
   if (facts.layers == 0) return;
   entry.flow_hash = Big32(facts.hash);
   entry.header_types = header_types_of(facts);
+  if (facts.right.network) entry.checksums |= abi::mlx5::kNetworkChecksumIsRight;
+  if (facts.right.transport) entry.checksums |= abi::mlx5::kTransportChecksumIsRight;
 }
 
 void describe_error(const Completion& completion, Cqe& entry) {

@@ -105,6 +105,8 @@ bool take_ethernet(SegmentReader& reader, SendRequest& request) {
   if (!reader.read(segment)) return false;
   constexpr std::size_t begin = offsetof(abi::mlx5::EthernetSegment, begin);
   const std::size_t length = segment.begin_length.value();
+  request.checksums = {.network = (segment.checksum_flags & abi::mlx5::kMakeNetworkChecksum) != 0,
+                       .transport = (segment.checksum_flags & abi::mlx5::kMakeTransportChecksum) != 0};
   const std::size_t whole = in_units(begin + length);
   if (reader.rest().size() < whole) return false;
   if (length != 0) append(reader.rest().subspan(begin, length), request);

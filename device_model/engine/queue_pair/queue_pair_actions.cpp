@@ -96,6 +96,7 @@ void QueuePairContext::send(const transport::OutboundPacket& packet) {
   action.length = length;
   action.atomic_original = packet.atomic_original;
   action.address = static_cast<const AddressHandle*>(packet.address);
+  action.checksums = packet.checksums;
 }
 
 void QueuePairContext::write(const transport::MemoryRange& target, std::span<const std::byte> data,

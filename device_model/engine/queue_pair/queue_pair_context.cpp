@@ -15,6 +15,7 @@
 #include "device_model/engine/round/round.hpp"
 #include "device_model/memory/memory_table.hpp"
 #include "device_model/transport/requester/ack_timer.hpp"
+#include "wire/frame_checksums.hpp"
 
 namespace urnic::engine {
 
@@ -418,9 +419,12 @@ void QueuePairContext::transmit_notification(const PacketAction& packet) {
   config_.device->port.transmit(frame, origin_of(packet.headers), round_.now());
 }
 
-// The program's own frame is contiguous (wire/frame.hpp), like frames that links have copied.
+// The program's own frame is contiguous (wire/frame.hpp), like frames that links have copied. It is a copy,
+// as of every unreliable packet: checksums are made there.
 void QueuePairContext::transmit_frame(const PacketAction& packet) {
   if (config_.service != transport::QpService::raw_packet) return;
+  if (packet.checksums.any())
+    wire::fill_checksums({const_cast<std::byte*>(packet.payload), packet.length}, packet.checksums);
   config_.device->port.transmit({.headers = {packet.payload, packet.length}, .payload = {}, .trailer = {}},
                                 origin_of(packet.headers), round_.now());
 }

@@ -150,6 +150,9 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   // IBV_QP_CREATE_SCATTER_FCS: a frame has its check sequence behind it.
   bool takes_check_sequences() const { return config_.takes_check_sequences; }
 
+  // Its completions say which checksums of a frame are right: libmlx5's do.
+  bool tells_of_checksums() const { return config_.queues != nullptr; }
+
   // Takes packets from any sender, with their GRH.
   bool takes_datagrams() const { return config_.service == transport::QpService::ud; }
 

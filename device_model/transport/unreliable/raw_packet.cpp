@@ -10,6 +10,7 @@ WorkStatus RawPacket::check(const SendRequest& request) const {
 
 WorkStatus RawPacket::send_packet(const SendRequest& request, std::uint32_t, std::uint32_t, Time now) {
   OutboundPacket packet;  // its headers say nothing: the frame has its own
+  packet.checksums = request.checksums;
   return send_with_payload(packet, request, 0, static_cast<std::uint32_t>(request.length), now);
 }
 

@@ -506,6 +506,8 @@ BOOST_FIXTURE_TEST_CASE(only_what_a_program_can_have_is_told, Opened) {
   BOOST_TEST(known.timestamp_mask == ~std::uint64_t{0});
   BOOST_TEST(known.max_dm_size == limits::kMaxDeviceMemory);
   BOOST_TEST((known.base.device_cap_flags & IBV_DEVICE_SRQ_RESIZE) == 0u);
+  BOOST_TEST((known.base.device_cap_flags & IBV_DEVICE_RAW_IP_CSUM) != 0u);
+  BOOST_TEST((known.raw_packet_caps & IB_UVERBS_RAW_PACKET_CAP_IP_CSUM) != 0u);
   BOOST_TEST(known.base.max_qp == machine.fabric.devices()[0]->settings.max_qp);
 }
 

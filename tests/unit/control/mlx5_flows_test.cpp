@@ -43,6 +43,15 @@ struct Steering {
     const Bytes bytes = bytes_of(spec);
     body.insert(body.end(), bytes.begin(), bytes.end());
   }
+  // With a filter of another length than this kernel's: value and mask, which are as long as each other.
+  void add_filter(std::uint32_t type, const Bytes& value, const Bytes& mask) {
+    ib_uverbs_flow_spec_hdr head{};
+    head.type = type;
+    head.size = static_cast<__u16>(sizeof head + value.size() + mask.size());
+    add(head);
+    body.insert(body.end(), value.begin(), value.end());
+    body.insert(body.end(), mask.begin(), mask.end());
+  }
   template <class Spec>
   static Spec spec(std::uint32_t type) {
     Spec empty{};
@@ -107,6 +116,37 @@ BOOST_FIXTURE_TEST_CASE(rules_that_lie_about_their_length, Steering) {
     add(ethernet);
     BOOST_TEST_CONTEXT(size) { BOOST_TEST(create(1) == EINVAL); }
   }
+}
+
+// libibverbs' IBV_FLOW_SPEC_IPV4, which libvma uses: the addresses alone.
+BOOST_FIXTURE_TEST_CASE(a_filter_may_be_shorter, Steering) {
+  for (const std::uint16_t ether_type : {std::uint16_t{0x0800}, std::uint16_t{0x86DD}}) {
+    BOOST_TEST_INFO_SCOPE("Ethernet type " << ether_type);
+    body.clear();
+    Bytes value(14);  // both Ethernet addresses and the type
+    value[12] = static_cast<std::byte>(ether_type >> 8);
+    value[13] = static_cast<std::byte>(ether_type & 0xFF);
+    Bytes mask(14);
+    mask[12] = mask[13] = std::byte{0xFF};
+    add_filter(IBV_FLOW_SPEC_ETH, value, mask);
+    add_filter(IBV_FLOW_SPEC_IPV4, Bytes(8, std::byte{1}), Bytes(8, std::byte{0xFF}));
+    add(spec<ib_uverbs_flow_spec_tcp_udp>(IBV_FLOW_SPEC_UDP));
+    BOOST_TEST(create(3) == (ether_type == 0x0800 ? 0 : EINVAL));  // they contradict each other
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_filter_may_be_longer_by_what_is_not_compared, Steering) {
+  constexpr std::size_t kKnown = sizeof(ib_uverbs_flow_ipv4_filter);
+  Bytes mask(kKnown + 4);
+  add_filter(IBV_FLOW_SPEC_IPV4, Bytes(kKnown + 4, std::byte{1}), mask);
+  BOOST_TEST(create(1) == 0);
+  body.clear();
+  mask.back() = std::byte{1};
+  add_filter(IBV_FLOW_SPEC_IPV4, Bytes(kKnown + 4, std::byte{1}), mask);
+  BOOST_TEST(create(1) == EINVAL);
+  body.clear();
+  add_filter(IBV_FLOW_SPEC_ACTION_DROP, Bytes(2), Bytes(2));
+  BOOST_TEST(create(1) == EINVAL);
 }
 
 // What the kernel stand-in makes of libmlx5's part: the list behind the structures that name it.

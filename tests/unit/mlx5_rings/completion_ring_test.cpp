@@ -172,6 +172,18 @@ BOOST_AUTO_TEST_CASE(raw_packets_say_what_they_are) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(raw_packets_say_which_checksums_are_right) {
+  for (const bool network : {false, true}) {
+    for (const bool above : {false, true}) {
+      Ends ends;
+      Completion completion = Ends::received(0);
+      completion.facts = {transport::layer_ipv4, 0, {network, above}};
+      ends.device.write(completion, 0);
+      BOOST_TEST(ends.poll().checksums == (network ? 2u : 0u) + (above ? 4u : 0u));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(every_error) {
   const struct {
     WorkStatus status;

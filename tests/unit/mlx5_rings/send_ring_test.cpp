@@ -257,6 +257,21 @@ BOOST_AUTO_TEST_CASE(raw_packets_begin_in_the_ethernet_segment) {
   }
 }
 
+// What a WQE says holds for its frame alone. Flags of headers inside of a tunnel (0x30) say nothing here.
+BOOST_AUTO_TEST_CASE(raw_packets_say_which_checksums_the_device_makes) {
+  Ends ends(16, QpService::raw_packet);
+  for (const unsigned flags : {0x00u, 0x40u, 0x80u, 0xC0u, 0x30u, 0x00u})
+    ends.program.post(kSend, kUpdate, 0,
+                      ethernet(pattern(18), static_cast<std::uint8_t>(flags)) + data(9, 1, 2));
+  SendRequest request;
+  for (const unsigned flags : {0x00u, 0x40u, 0x80u, 0xC0u, 0x30u, 0x00u}) {
+    request = ends.take();
+    BOOST_TEST(!request.malformed);
+    BOOST_TEST(request.checksums.network == ((flags & kNetworkChecksum) != 0));
+    BOOST_TEST(request.checksums.transport == ((flags & kTransportChecksum) != 0));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(windows_are_bound_and_unbound) {
   for (std::uint32_t place : {0u, 14u, 15u}) {
     for (const bool type_2 : {false, true}) {

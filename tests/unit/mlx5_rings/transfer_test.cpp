@@ -350,6 +350,42 @@ BOOST_AUTO_TEST_CASE(raw_packets) {
   BOOST_TEST(program1.holds(18, 300, 8));
 }
 
+// Made of the frame as it leaves, whether its bytes are in the WQE or elsewhere; the program's memory stays
+// as it is. The receiver is told that they are right.
+BOOST_AUTO_TEST_CASE(checksums_of_raw_packets) {
+  QueuePairEnd qp0(program0, 3, transport::QpService::raw_packet);
+  QueuePairEnd qp1(program1, 4, transport::QpService::raw_packet);
+  transport::QpParameters long_ones = usual_parameters();
+  long_ones.path_mtu = 4096;
+  qp0.bring_up(long_ones);
+  qp1.bring_up(long_ones);
+  SteeringRule rule;
+  rule.target.queue_pair = &qp1.device_end();
+  engine.execute([&] { device1.add_steering_rule(rule); });
+  auto frame = engine::test::ipv4_frame();
+  frame.rest[3] = 28;  // all of it, without what would be behind
+  const auto bytes = frame.bytes();
+  std::copy(bytes.begin(), bytes.end(), program0.bytes.begin());
+  const auto all = static_cast<std::uint32_t>(bytes.size());
+  const std::span<const std::byte> front(bytes.data(), 18);
+  const auto rest = data(all - 18, program0.key.value, program0.address(18));
+  for (const unsigned flags : {0x00u, 0x40u, 0x80u, 0xC0u}) {
+    for (const bool is_inline : {false, true}) {
+      BOOST_TEST_INFO_SCOPE("flags " << flags << ", inline " << is_inline);
+      const auto segment = ethernet(front, static_cast<std::uint8_t>(flags));
+      qp1.receives.post(data(2000, program1.key.value, program1.address(0)));
+      qp0.post(kSend, kUpdate, 0, segment + (is_inline ? inlined(std::span(bytes).subspan(18)) : rest));
+      run();
+      BOOST_TEST(polled(qp0.send_end).opcode == 0u);
+      auto expected = bytes;
+      wire::fill_checksums(expected, {(flags & kNetworkChecksum) != 0, (flags & kTransportChecksum) != 0});
+      BOOST_TEST(std::equal(expected.begin(), expected.end(), program1.bytes.begin()));
+      BOOST_TEST(std::equal(bytes.begin(), bytes.end(), program0.bytes.begin()));
+      BOOST_TEST(polled(qp1.receive_end).checksums == flags >> 5);
+    }
+  }
+}
+
 // The hash by which a queue was chosen, and what the packet is, are in its CQE.
 BOOST_AUTO_TEST_CASE(raw_packets_by_receive_side_scaling) {
   QueuePairEnd qp0(program0, 3, transport::QpService::raw_packet);

@@ -47,8 +47,9 @@ inline Bytes datagram(std::uint32_t qkey, std::uint32_t qpn, std::uint32_t handl
       .u32(handle)
       .zeros(2 + 4 + 16);
 }
-inline Bytes ethernet(std::span<const std::byte> begin) {
-  Bytes segment = Bytes().zeros(12).u16(begin.size()).raw(begin);
+inline constexpr std::uint8_t kNetworkChecksum = 0x40, kTransportChecksum = 0x80;
+inline Bytes ethernet(std::span<const std::byte> begin, std::uint8_t checksums = 0) {
+  Bytes segment = Bytes().zeros(4).u8(checksums).zeros(7).u16(begin.size()).raw(begin);
   if (begin.size() < 2) segment.zeros(2 - begin.size());
   return filled_up(segment);
 }

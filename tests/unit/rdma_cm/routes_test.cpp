@@ -18,12 +18,17 @@ struct WithInterfaces : World {
   WithInterfaces() {
     for (const auto& device : fabric.devices())
       device->interface = link::LocalInterface{device->settings.name, kFirstIndex + device->index, 4217};
-    fabric.ask_routes([this](const wire::Gid& destination, std::uint32_t interface) {
-      asked_by = interface;
-      ++questions;
-      const auto found = routes.find(destination);
-      return found != routes.end() ? found->second : HostRoute{.error = ENETUNREACH};
-    });
+    fabric.ask_routes(
+        [this](const wire::Gid& destination, std::uint32_t interface) {
+          asked_by = interface;
+          ++questions;
+          const auto found = routes.find(destination);
+          return found != routes.end() ? found->second : HostRoute{.error = ENETUNREACH};
+        },
+        [this](const wire::Gid& address, std::uint32_t interface) {
+          neighbours.emplace_back(control::to_text(address), interface);
+          return search_error;
+        });
   }
 
   void add(const std::string& to, std::uint32_t interface, const std::string& from) {
@@ -46,6 +51,8 @@ struct WithInterfaces : World {
   }
 
   std::map<wire::Gid, HostRoute> routes;
+  std::vector<std::pair<std::string, std::uint32_t>> neighbours;  // that were looked for
+  int search_error = 0;
   std::uint32_t asked_by = 0;
   std::uint32_t questions = 0;
   std::uint32_t last = 0;
@@ -154,6 +161,35 @@ BOOST_AUTO_TEST_CASE(a_source_that_is_bound_needs_no_route) {
   program.expect(EventType::address_resolved, id);
 }
 
+// As Linux's kernel, whose neighbour table has the peer then; also where it must not be changed.
+BOOST_AUTO_TEST_CASE(the_host_looks_for_who_is_resolved) {
+  add("192.0.2.1", kFirstIndex + 1, "192.0.2.2");
+  for (const int error : {0, EPERM}) {
+    search_error = error;
+    neighbours.clear();
+    way("192.0.2.1");
+    BOOST_REQUIRE(neighbours.size() == 1u);
+    BOOST_TEST(neighbours.front().first == "::ffff:192.0.2.1");
+    BOOST_TEST(neighbours.front().second == kFirstIndex + 1);
+  }
+  neighbours.clear();
+  const std::uint32_t id = program.create();
+  BOOST_TEST(program.resolve(id, address("192.0.2.2", 7000), address("192.0.2.1")) == 0);
+  program.expect(EventType::address_resolved, id);
+  BOOST_REQUIRE(neighbours.size() == 1u);
+  BOOST_TEST(neighbours.front().second == kFirstIndex);
+}
+
+BOOST_AUTO_TEST_CASE(the_host_looks_for_nobody_else) {
+  way("127.0.0.2");  // itself
+  way("239.1.2.3");  // a group
+  routes[gid("192.0.2.2")] = {.is_local = true, .interface = 1, .source = gid("192.0.2.2")};
+  way("192.0.2.2");
+  add("192.0.2.77", kFirstIndex, "192.0.2.1");
+  way("192.0.2.77");  // nobody has it
+  BOOST_TEST(neighbours.empty());
+}
+
 // Its device is in the host's network: the tables know it.
 BOOST_AUTO_TEST_CASE(a_device_without_an_interface_is_found_by_its_address) {
   fabric.devices()[1]->interface.reset();
@@ -170,6 +206,8 @@ BOOST_AUTO_TEST_CASE(the_kernel_is_asked) {
   BOOST_TEST(local.interface == 1u);
   BOOST_TEST(control::to_text(local.source) == "::ffff:127.0.0.1");
   BOOST_TEST(kernel.find(gid("127.0.0.1"), 0x7FFFFFFF).error == ENODEV);
+  const int refused = kernel.look_for_neighbour(gid("192.0.2.1"), 0x7FFFFFFF);
+  BOOST_TEST((refused == ENODEV || refused == EPERM));
 }
 
 }  // namespace urnic::control::rdma_cm::test
