@@ -8,8 +8,8 @@ import unittest
 import fabric
 import test_message_passing as message_passing
 import test_programs as programs
-from program_pairs import LOSSY
-from test_infiniband import MANAGED_BY_OPENSM
+from program_pairs import LOSSY, ProgramTest
+from test_infiniband import MANAGED_BY_OPENSM, lid_of
 
 
 class Libfabric(message_passing.Libfabric):
@@ -47,6 +47,41 @@ class Udapl(programs.Udapl):
         with self.over_urnic(devices=fabric.DEVICES):
             self.run_on_urnic("dtestsrq", "-P", "ucm", "-h", "server", "-l", lid, "-q", qpn, environment=other)
         self.end_well(server)
+
+
+PORT_OF_IBACM = 6125  # where ib_acme looks for it
+NODES = (("node1", "192.0.2.1"), ("node2", "192.0.2.2"))
+
+
+class Ibacm(ProgramTest):
+    """One ibacm for both devices. A peer's name or address it asks a multicast group for, and a path opensm."""
+    configuration = MANAGED_BY_OPENSM
+
+    def configure(self):
+        """Returns ibacm's options: files that an ordinary user may write, and a TCP socket, since the other one is in /run."""
+        folder = self.scratch_folder("ibacm")
+        self.run_on_urnic("ib_acme", "-O", "-D", folder)
+        settings = (folder / "ibacm_opts.cfg").read_text()
+        for name, value in (("log_file", "stdout"), ("lock_file", folder / "lock"), ("server_mode", "loop")):
+            settings, found = re.subn(rf"(?m)^{name} .*$", f"{name} {value}", settings)
+            self.assertEqual(found, 1, name)
+        options, addresses = self.fabric.directory / "ibacm_opts.cfg", self.fabric.directory / "ibacm_addr.cfg"
+        options.write_text(f"{settings}\nsupport_ips_in_addr_cfg 1\n")
+        addresses.write_text("".join(f"{name} {device} 1 default\n" for device, names in zip(fabric.DEVICES, NODES) for name in names))
+        return "-A", addresses, "-O", options
+
+    def test_paths(self):
+        service = self.serve("ibacm", "-P", *self.configure(), tcp_port=PORT_OF_IBACM)
+        lids = [lid_of(self.fabric, device) for device in fabric.DEVICES]
+        names, addresses = zip(*NODES)
+        for form, (one, other) in (("n", names), ("i", addresses), ("l", lids)):
+            for source, destination in ((one, other), (other, one), (one, one)):
+                with self.subTest(source=source, destination=destination):
+                    output = self.fabric.run("ib_acme", "-S", "127.0.0.1", "-v", "-f", form, "-s", source, "-d", destination)
+                    self.assertIn("SA verification: success", output)
+                    self.assertIn(f"slid: {lids[(one, other).index(source)]}\n", output)
+                    self.assertIn(f"dlid: {lids[(one, other).index(destination)]}\n", output)
+        service.kill()
 
 
 if __name__ == "__main__":
