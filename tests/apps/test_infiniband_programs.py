@@ -2,7 +2,10 @@
 """Other people's programs on InfiniBand devices, whose fabric opensm manages: what test_message_passing.py and test_programs.py do on
 RoCE devices, and what needs LIDs. docs/programs.md has the results."""
 
+import contextlib
+import os
 import re
+import signal
 import unittest
 
 import fabric
@@ -11,6 +14,29 @@ import test_programs as programs
 from program_pairs import LOSSY, ProgramTest
 from test_infiniband import MANAGED_BY_OPENSM, lid_of
 
+IBA_LOCAL = 2  # LNH of a packet that has a BTH, and no GRH (IBTA 7.7.4)
+
+
+@contextlib.contextmanager
+def packets_by_lid(on, least):
+    """What runs inside sends at least so many packets, all of them between the two devices and without a GRH."""
+    path = on.directory / "by_lid.pcapng"
+    capture = on.start(on.urnic, "capture", path)
+    capture.wait_for_output("capturing")
+    yield
+    os.kill(capture.pid, signal.SIGINT)
+    if capture.wait() != 0:
+        raise AssertionError(str(capture))
+    fields = [word for field in ("slid", "dlid", "lnh") for word in ("-e", f"infiniband.lrh.{field}")]
+    packets = on.run("tshark", "-r", path, "-T", "fields", "-E", "separator=,", *fields).splitlines()
+    lids = sorted(lid_of(on, device) for device in fabric.DEVICES)
+    for packet in packets:
+        source, destination, next_header = (int(field, 0) for field in packet.split(","))
+        if (sorted((source, destination)), next_header) != (lids, IBA_LOCAL):
+            raise AssertionError(f"from LID {source} to LID {destination}, LNH {next_header}")
+    if len(packets) < least:
+        raise AssertionError(f"{len(packets)} packets only")
+
 
 class Libfabric(message_passing.Libfabric):
     configuration = MANAGED_BY_OPENSM
@@ -18,6 +44,10 @@ class Libfabric(message_passing.Libfabric):
 
 class Ucx(message_passing.Ucx):
     configuration = MANAGED_BY_OPENSM
+
+    def test_by_lid(self):
+        with packets_by_lid(self.fabric, least=1000):
+            self.test_between_the_devices()
 
 
 class Mpi(message_passing.Mpi):
@@ -44,7 +74,7 @@ class Udapl(programs.Udapl):
         server = self.start("stdbuf", "-oL", "dtestsrq", "-P", "ucm", environment=one)
         server.wait_for_output("port(LID)")
         qpn, lid = re.search(r"flowinfo\(QPN\)=(\w+), port\(LID\)=(\w+)", server.output()).groups()
-        with self.over_urnic(devices=fabric.DEVICES):
+        with packets_by_lid(self.fabric, least=10):
             self.run_on_urnic("dtestsrq", "-P", "ucm", "-h", "server", "-l", lid, "-q", qpn, environment=other)
         self.end_well(server)
 
