@@ -15,6 +15,7 @@ LOSSY = '[[link]]\ndevice = "all"\nloss = 0.005\n'
 class ProgramTest(unittest.TestCase):
     """A device process for all tests of the class."""
     configuration = None
+    gid_index = 1  # for programs that have to be told: of IPv4, with RoCE v2
 
     @classmethod
     def setUpClass(cls):

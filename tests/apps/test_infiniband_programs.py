@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Other people's programs on InfiniBand devices, whose fabric opensm manages: what test_message_passing.py and test_programs.py do on
-RoCE devices, and what needs LIDs. docs/programs.md has the results."""
+"""Other people's programs on InfiniBand devices, whose fabric opensm manages: what test_message_passing.py, test_programs.py and
+test_storage.py do on RoCE devices, and what needs LIDs. docs/programs.md has the results."""
 
 import contextlib
 import os
@@ -11,10 +11,11 @@ import unittest
 import fabric
 import test_message_passing as message_passing
 import test_programs as programs
+import test_storage as storage
 from program_pairs import LOSSY, ProgramTest
 from test_infiniband import MANAGED_BY_OPENSM, lid_of
 
-IBA_LOCAL = 2  # LNH of a packet that has a BTH, and no GRH (IBTA 7.7.4)
+IBA_LOCAL = 2  # LNH of a packet that has a BTH, and no GRH (IBTA 7.7)
 
 
 @contextlib.contextmanager
@@ -38,29 +39,67 @@ def packets_by_lid(on, least):
         raise AssertionError(f"{len(packets)} packets only")
 
 
-class Libfabric(message_passing.Libfabric):
+class OnInfiniband:
+    """Turns a test of programs on RoCE devices into one on InfiniBand devices."""
     configuration = MANAGED_BY_OPENSM
+    gid_index = 0  # the port's own
 
 
-class Ucx(message_passing.Ucx):
-    configuration = MANAGED_BY_OPENSM
+class Libfabric(OnInfiniband, message_passing.Libfabric):
+    pass
 
+
+class Ucx(OnInfiniband, message_passing.Ucx):
     def test_by_lid(self):
         with packets_by_lid(self.fabric, least=1000):
             self.test_between_the_devices()
 
 
-class Mpi(message_passing.Mpi):
-    configuration = MANAGED_BY_OPENSM
+class Mpi(OnInfiniband, message_passing.Mpi):
+    pass
 
 
-class MpiWithLoss(message_passing.MpiWithLoss):
+class MpiWithLoss(OnInfiniband, message_passing.MpiWithLoss):
     configuration = MANAGED_BY_OPENSM + LOSSY
 
 
-class Udapl(programs.Udapl):
-    configuration = MANAGED_BY_OPENSM
+class Hpcc(OnInfiniband, message_passing.Hpcc):
+    pass
 
+
+class Qperf(OnInfiniband, programs.Qperf):
+    pass
+
+
+class Fio(OnInfiniband, programs.Fio):
+    pass
+
+
+class Rsockets(OnInfiniband, programs.Rsockets):
+    pass
+
+
+class UnderTools(OnInfiniband, programs.UnderTools):
+    pass
+
+
+class Ceph(OnInfiniband, storage.Ceph):
+    pass
+
+
+class Iser(OnInfiniband, storage.Iser):
+    pass
+
+
+class Qemu(OnInfiniband, storage.Qemu):
+    pass
+
+
+class Librpma(OnInfiniband, storage.Librpma):
+    pass
+
+
+class Udapl(OnInfiniband, programs.Udapl):
     def test_by_lid(self):
         """Over libdaploucm, whose own datagrams go to the peer's LID."""
         for program, options, said in (("dtest", (), "DAPL Test Complete. PASSED"), ("dtestx", (), "immed/atomic test PASSED"),
@@ -83,9 +122,8 @@ PORT_OF_IBACM = 6125  # where ib_acme looks for it
 NODES = (("node1", "192.0.2.1"), ("node2", "192.0.2.2"))
 
 
-class Ibacm(ProgramTest):
+class Ibacm(OnInfiniband, ProgramTest):
     """One ibacm for both devices. A peer's name or address it asks a multicast group for, and a path opensm."""
-    configuration = MANAGED_BY_OPENSM
 
     def configure(self):
         """Returns ibacm's options: files that an ordinary user may write, and a TCP socket, since the other one is in /run."""

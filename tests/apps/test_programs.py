@@ -207,12 +207,12 @@ class UnderTools(ProgramTest):
 
     def test_pingpong(self):
         for tool in ((*VALGRIND, *FOR_LEAKS), self.strace()):
-            self.run_verbs_program(tool, "ibv_rc_pingpong", "-g", "1", "-n", "100", "-c")
+            self.run_verbs_program(tool, "ibv_rc_pingpong", "-g", self.gid_index, "-n", "100", "-c")
 
     def test_perftest(self):
         for tool in (VALGRIND, self.strace()):
             for name in ("ib_send_lat", "ib_write_bw"):
-                self.run_verbs_program(tool, name, "-F", "-x", "1", "-n", "100")
+                self.run_verbs_program(tool, name, "-F", "-x", self.gid_index, "-n", "100")
 
 
 if __name__ == "__main__":
