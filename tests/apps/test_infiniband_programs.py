@@ -19,8 +19,8 @@ IBA_LOCAL = 2  # LNH of a packet that has a BTH, and no GRH (IBTA 7.7)
 
 
 @contextlib.contextmanager
-def packets_by_lid(on, least):
-    """What runs inside sends at least so many packets, all of them between the two devices and without a GRH."""
+def packets_by_lid(on, least, path_bits=0):
+    """What runs inside sends at least so many packets, all of them between the two devices, with these path bits and without a GRH."""
     path = on.directory / "by_lid.pcapng"
     capture = on.start(on.urnic, "capture", path)
     capture.wait_for_output("capturing")
@@ -30,7 +30,7 @@ def packets_by_lid(on, least):
         raise AssertionError(str(capture))
     fields = [word for field in ("slid", "dlid", "lnh") for word in ("-e", f"infiniband.lrh.{field}")]
     packets = on.run("tshark", "-r", path, "-T", "fields", "-E", "separator=,", *fields).splitlines()
-    lids = sorted(lid_of(on, device) for device in fabric.DEVICES)
+    lids = sorted(lid_of(on, device) | path_bits for device in fabric.DEVICES)
     for packet in packets:
         source, destination, next_header = (int(field, 0) for field in packet.split(","))
         if (sorted((source, destination)), next_header) != (lids, IBA_LOCAL):
@@ -53,6 +53,17 @@ class Ucx(OnInfiniband, message_passing.Ucx):
     def test_by_lid(self):
         with packets_by_lid(self.fabric, least=1000):
             self.test_between_the_devices()
+
+
+class UcxOnFurtherPaths(OnInfiniband, message_passing.UcxTest):
+    """A port has four LIDs (LMC 2), and both ends are told which one to take."""
+    configuration = f'opensm_options = ["-l", "2"]\n{MANAGED_BY_OPENSM}'
+
+    def test_path_bits(self):
+        for transport in message_passing.UCX_TRANSPORTS:
+            for bits in (0, 1, 3):
+                with self.subTest(transport=transport, bits=bits), packets_by_lid(self.fabric, least=200, path_bits=bits):
+                    self.perftest_between_devices("tag_bw", "3000", UCX_TLS=f"{transport},self", UCX_IB_LID_PATH_BITS=str(bits))
 
 
 class Mpi(OnInfiniband, message_passing.Mpi):

@@ -61,7 +61,7 @@ class Libfabric(ProgramTest):
                     self.pingpong(provider, endpoint, address)
 
 
-class Ucx(ProgramTest):
+class UcxTest(ProgramTest):
     def perftest(self, test, size, *options, server=None, **environment):
         """`server` is the server's environment where it differs."""
         port = fabric.free_port()
@@ -71,6 +71,12 @@ class Ucx(ProgramTest):
         self.assertRegex(output, r"Final: +200 ")
         self.assertNotIn("ERROR", output)
 
+    def perftest_between_devices(self, test, size, **environment):
+        devices = [{"UCX_NET_DEVICES": f"{device}:1"} for device in fabric.DEVICES]
+        self.perftest(test, size, server=devices[0], **environment, **devices[1])
+
+
+class Ucx(UcxTest):
     def test_every_test(self):
         for transport in UCX_TRANSPORTS:
             for test in UCX_TESTS:
@@ -93,8 +99,7 @@ class Ucx(ProgramTest):
         for transport in UCX_TRANSPORTS:
             for test in ("tag_bw", "ucp_put_bw", "ucp_fadd"):
                 with self.subTest(transport=transport, test=test), self.over_urnic(least=100, devices=fabric.DEVICES):
-                    self.perftest(test, "8", server={"UCX_NET_DEVICES": f"{fabric.DEVICES[0]}:1"}, UCX_TLS=f"{transport},self",
-                                  UCX_NET_DEVICES=f"{fabric.DEVICES[1]}:1")
+                    self.perftest_between_devices(test, "8", UCX_TLS=f"{transport},self")
 
     def test_nothing_set_but_the_devices(self):
         for test in UCX_TESTS:
