@@ -15,6 +15,7 @@ LOSSY = '[[link]]\ndevice = "all"\nloss = 0.005\n'
 class ProgramTest(unittest.TestCase):
     """A device process for all tests of the class."""
     configuration = None
+    gid_index = 1  # for programs that have to be told: of IPv4, with RoCE v2
 
     @classmethod
     def setUpClass(cls):
@@ -52,16 +53,20 @@ class ProgramTest(unittest.TestCase):
         return len(self.fabric.status()["rdma_cm"]["listeners"])
 
     def packets(self):
-        """Packets that the devices have sent until now."""
+        """Packets that each device has sent until now."""
         counters = json.loads(self.fabric.run(self.fabric.urnic, "counters", "--json"))
-        return sum(counters[device]["unicast_xmit_packets"] for device in fabric.DEVICES)
+        return {device: counters[device]["unicast_xmit_packets"] for device in fabric.DEVICES}
 
     @contextlib.contextmanager
-    def over_urnic(self, least=10):
-        """What runs inside must send at least so many packets: no program may quietly take another way."""
+    def over_urnic(self, least=10, devices=()):
+        """What runs inside must send at least so many packets, and some from each of `devices`: no program may quietly take another
+        way."""
         before = self.packets()
         yield
-        self.assertGreaterEqual(self.packets() - before, least, "packets over urnic")
+        sent = {device: now - before[device] for device, now in self.packets().items()}
+        self.assertGreaterEqual(sum(sent.values()), least, "packets over urnic")
+        for device in devices:
+            self.assertGreater(sent[device], 0, f"packets of {device}")
 
     def random_file(self, name, size):
         """A file of random bytes that programs can read."""

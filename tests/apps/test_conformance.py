@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """rdma-core's own test suite, as Debian packages it (python3-pyverbs). Every test passes that docs/conformance.md does
-not name as skipped: as root, and as an ordinary user who is root in a user namespace. With URNIC_FACE=mlx5 also its modules for mlx5,
-and docs/mlx5-face.md."""
+not name as skipped: as root, and as an ordinary user who is root in a user namespace; on RoCE devices and on InfiniBand devices. With
+URNIC_FACE=mlx5 also its modules for mlx5, and docs/mlx5-face.md."""
 
 import collections
 import gzip
@@ -13,6 +13,7 @@ import unittest
 
 import fabric
 import huge_pages
+from test_infiniband import MANAGED_BY_OPENSM, OPENSM
 
 SUITE = pathlib.Path("/usr/share/doc/rdma-core/tests")
 MODULES = ("addr", "atomic", "cq", "cq_events", "cqex", "device", "flow", "fork", "mr", "odp", "parent_domain", "pd", "qp",
@@ -25,7 +26,6 @@ if fabric.FACE == "mlx5":
 else:
     DOCUMENT = DOCUMENTS / "conformance.md"
 HUGE_PAGES = 8
-LEFT_BY_THE_SUITE = pathlib.Path("/tmp/dump.txt")  # test_mlx5_dr; another user could not write it again
 
 Result = collections.namedtuple("Result", "name outcome")  # outcome: ok, FAIL, ERROR or skipped 'why'
 
@@ -46,12 +46,14 @@ def results(said):
 
 
 class Expected:
-    """The results that docs/conformance.md promises."""
+    """The results that docs/conformance.md promises. `further` is the heading of those that are skipped on other devices than RoCE's."""
 
-    def __init__(self):
+    def __init__(self, further=None):
         text = DOCUMENT.read_text(encoding="utf-8")
+        sections = dict(section.split("\n", 1) for section in text.split("\n## "))
         self.tests = {module: int(count) for module, count in re.findall(r"(?m)^\| `test_(\w+)` \| (\d+) \|", text)}
-        self.skipped = set(re.findall(r"(?m)^\| `test_(\w+)` \| `(test_\w+)` \|", text))
+        self.skipped = {row for heading in ("Skipped", further) if heading in sections
+                        for row in re.findall(r"(?m)^\| `test_(\w+)` \| `(test_\w+)` \|", sections[heading])}
         rows = re.findall(r"(?m)^\| `test_(\w+)` \| \d+ \| (\d+) \|$", text)  # of docs/mlx5-face.md
         self.most_skipped = {module: int(count) for module, count in rows}
 
@@ -66,13 +68,17 @@ class Expected:
 
 
 class Conformance(unittest.TestCase):
+    configuration = None
+    gid_index = 1  # of IPv4, with RoCE v2
+    further_skipped = None
+
     @classmethod
     def setUpClass(cls):
         # The tests that need huge pages skip themselves where there are none. Root of a user namespace may have no segment of
         # them (shmget(2)), and those of mlx5 fail then.
         if fabric.FACE != "mlx5":
             cls.enterClassContext(huge_pages.reserved(HUGE_PAGES))
-        cls.expected = Expected()
+        cls.expected = Expected(cls.further_skipped)
 
     def run_suite(self, own, prefix=()):
         # Debian compresses some of the files, because the package installs them as documentation.
@@ -87,8 +93,7 @@ class Conformance(unittest.TestCase):
             with self.subTest(module):
                 said = own.run_on_urnic(
                     *prefix, "/usr/bin/python3", "-B", suite / "run_tests.py", "--dev", fabric.DEVICES[0], "--port", "1", "--gid",
-                    "1", "--verbose", f"tests.test_{module}")
-                LEFT_BY_THE_SUITE.unlink(missing_ok=True)
+                    self.gid_index, "--verbose", f"tests.test_{module}")
                 found = results(said)
                 self.assertEqual(len(found), self.expected.tests[module], f"not every test was understood:\n{said}")
                 self.expected.check(module, found, said)
@@ -96,7 +101,7 @@ class Conformance(unittest.TestCase):
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_as_root(self):
         with fabric.Fabric(user=None) as own, huge_pages.reserved(HUGE_PAGES):
-            own.up()
+            own.up(self.configuration)
             self.run_suite(own)
 
     def test_as_root_of_a_user_namespace(self):
@@ -105,8 +110,16 @@ class Conformance(unittest.TestCase):
                 own.run("unshare", "--user", "--map-root-user", "true")
             except AssertionError:
                 self.skipTest("the kernel lets no ordinary user make a user namespace")
-            own.up()
+            own.up(self.configuration)
             self.run_suite(own, ("unshare", "--user", "--map-root-user", "--"))
+
+
+@unittest.skipUnless(OPENSM, "opensm is not installed: tools/install-packages test")
+@unittest.skipIf(fabric.FACE == "mlx5", "docs/mlx5-face.md has the suite's results on RoCE devices only")
+class OnInfiniband(Conformance):
+    configuration = MANAGED_BY_OPENSM
+    gid_index = 0  # the port's own
+    further_skipped = "On InfiniBand devices"
 
 
 if __name__ == "__main__":

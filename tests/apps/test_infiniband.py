@@ -13,6 +13,8 @@ link_layer = "infiniband"
 [[devices]]
 link_layer = "infiniband"
 """
+# The same, brought up by opensm as long as the device process lives.
+MANAGED_BY_OPENSM = f'subnet_manager = "opensm"\n{CONFIGURATION}'
 OPENSM = shutil.which("opensm", path="/usr/sbin:/usr/bin")
 
 

@@ -61,15 +61,22 @@ class Libfabric(ProgramTest):
                     self.pingpong(provider, endpoint, address)
 
 
-class Ucx(ProgramTest):
-    def perftest(self, test, size, *options, **environment):
+class UcxTest(ProgramTest):
+    def perftest(self, test, size, *options, server=None, **environment):
+        """`server` is the server's environment where it differs."""
         port = fabric.free_port()
-        self.serve("ucx_perftest", "-p", port, tcp_port=port, environment=environment)
+        self.serve("ucx_perftest", "-p", port, tcp_port=port, environment={**environment, **(server or {})})
         output = self.run_on_urnic("ucx_perftest", "-p", port, "127.0.0.1", "-t", test, "-n", "200", "-w", "10", "-s", size,
                                    *options, environment=environment)
         self.assertRegex(output, r"Final: +200 ")
         self.assertNotIn("ERROR", output)
 
+    def perftest_between_devices(self, test, size, **environment):
+        devices = [{"UCX_NET_DEVICES": f"{device}:1"} for device in fabric.DEVICES]
+        self.perftest(test, size, server=devices[0], **environment, **devices[1])
+
+
+class Ucx(UcxTest):
     def test_every_test(self):
         for transport in UCX_TRANSPORTS:
             for test in UCX_TESTS:
@@ -87,6 +94,12 @@ class Ucx(ProgramTest):
             for device in ("urnic0:1", "urnic1:1"):
                 with self.subTest(transport=transport, device=device), self.over_urnic(least=1000):
                     self.perftest("tag_bw", "1000000", UCX_TLS=f"{transport},self", UCX_NET_DEVICES=device)
+
+    def test_between_the_devices(self):
+        for transport in UCX_TRANSPORTS:
+            for test in ("tag_bw", "ucp_put_bw", "ucp_fadd"):
+                with self.subTest(transport=transport, test=test), self.over_urnic(least=100, devices=fabric.DEVICES):
+                    self.perftest_between_devices(test, "8", UCX_TLS=f"{transport},self")
 
     def test_nothing_set_but_the_devices(self):
         for test in UCX_TESTS:

@@ -69,38 +69,44 @@ class Ibacm(ProgramTest):
         self.assertIn("unable to open any devices", output)
 
 
-PORT_OF_DTEST = 15828  # by TCP: the server tells the client where it listens
+PORT_OF_DTEST = 15828  # by TCP: the server tells the client where it listens, and which provider to take
 
 
 class Udapl(ProgramTest):
+    """A registry for each device, with the same names: dtest's client takes the name that its server has."""
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        registry = cls.fabric.directory / "dat.conf"
-        registry.write_text("".join(
-            f'{name} u2.0 nonthreadsafe default {library} dapl.2.0 "{parameters}" ""\n' for name, library, parameters in (
-                ("cma0", "libdaplofa.so.2", "127.0.0.1 0"), ("cma1", "libdaplofa.so.2", "127.0.0.2 0"),
-                ("scm0", "libdaploscm.so.2", "urnic0 1"), ("scm1", "libdaploscm.so.2", "urnic1 1"))))
-        # Without the interface, scm wants one that is not lo.
-        cls.environment = {"DAT_OVERRIDE": str(registry), "DAPL_SCM_NETDEV": "lo"}
+        cls.environments = [cls.environment_of(device, f"127.0.0.{place}") for place, device in enumerate(fabric.DEVICES, 1)]
 
-    def run_pair(self, program, server, client, *options):
+    @classmethod
+    def environment_of(cls, device, address):
+        registry = cls.fabric.directory / f"{device}.dat.conf"
+        registry.write_text("".join(
+            f'{name} u2.0 nonthreadsafe default libdapl{library}.so.2 dapl.2.0 "{parameters}" ""\n' for name, library, parameters in (
+                ("cma", "ofa", f"{address} 0"), ("scm", "oscm", f"{device} 1"), ("ucm", "oucm", f"{device} 1"))))
+        # Without the interface, scm wants one that is not lo.
+        return {"DAT_OVERRIDE": str(registry), "DAPL_SCM_NETDEV": "lo"}
+
+    def run_pair(self, program, provider, *options, devices=(0, 1)):
+        server, client = (self.environments[device] for device in devices)
         tcp_port = None if program == "dtestsrq" else PORT_OF_DTEST
-        first = self.serve(program, "-P", server, *options, environment=self.environment, tcp_port=tcp_port)
-        with self.over_urnic():
-            self.run_on_urnic(program, "-P", client, "-h", "127.0.0.1", *options, environment=self.environment)
+        first = self.serve(program, "-P", provider, *options, environment=server, tcp_port=tcp_port)
+        with self.over_urnic(devices={fabric.DEVICES[device] for device in devices}):
+            self.run_on_urnic(program, "-P", provider, "-h", "127.0.0.1", *options, environment=client)
         self.end_well(first)
         return first.output()
 
     def test_dtest(self):
-        for server, client in (("cma0", "cma0"), ("cma0", "cma1"), ("scm0", "scm1")):
-            with self.subTest(server=server, client=client):
-                self.assertIn("PASSED", self.run_pair("dtest", server, client))
+        for provider, devices in (("cma", (0, 0)), ("cma", (0, 1)), ("scm", (0, 1))):
+            with self.subTest(provider=provider, devices=devices):
+                self.assertIn("PASSED", self.run_pair("dtest", provider, devices=devices))
 
     def test_other_tests(self):
-        self.assertIn("PASSED", self.run_pair("dtestx", "cma0", "cma0"))
-        self.run_pair("dtestsrq", "cma0", "cma0")
-        self.run_pair("dtestcm", "cma0", "cma1", "-c", "100")
+        self.assertIn("PASSED", self.run_pair("dtestx", "cma"))
+        self.run_pair("dtestsrq", "cma")
+        self.run_pair("dtestcm", "cma", "-c", "100")
 
 
 # A folder with librspreload.so, librdmacm.so.1 and libibverbs.so.1 of a later rdma-core, for a person who has built it.
@@ -201,12 +207,12 @@ class UnderTools(ProgramTest):
 
     def test_pingpong(self):
         for tool in ((*VALGRIND, *FOR_LEAKS), self.strace()):
-            self.run_verbs_program(tool, "ibv_rc_pingpong", "-g", "1", "-n", "100", "-c")
+            self.run_verbs_program(tool, "ibv_rc_pingpong", "-g", self.gid_index, "-n", "100", "-c")
 
     def test_perftest(self):
         for tool in (VALGRIND, self.strace()):
             for name in ("ib_send_lat", "ib_write_bw"):
-                self.run_verbs_program(tool, name, "-F", "-x", "1", "-n", "100")
+                self.run_verbs_program(tool, name, "-F", "-x", self.gid_index, "-n", "100")
 
 
 if __name__ == "__main__":

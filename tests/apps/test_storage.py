@@ -22,7 +22,7 @@ auth_client_required = none
 ms_type = async+rdma
 ms_bind_msgr2 = false
 ms_async_rdma_device_name = urnic0
-ms_async_rdma_gid_idx = 1
+ms_async_rdma_gid_idx = {gid_index}
 ms_async_rdma_receive_buffers = 1024
 ms_async_rdma_send_buffers = 256
 ms_async_rdma_receive_queue_len = 256
@@ -38,7 +38,7 @@ class Ceph(ProgramTest):
     def test_monitor_and_client(self):
         folder, port = self.scratch_folder("ceph"), fabric.free_port()
         configuration = self.fabric.directory / "ceph.conf"
-        configuration.write_text(CEPH_CONFIGURATION.format(fsid=CEPH_FSID, port=port, folder=folder))
+        configuration.write_text(CEPH_CONFIGURATION.format(fsid=CEPH_FSID, port=port, folder=folder, gid_index=self.gid_index))
         environment = {"CEPH_CONF": str(configuration)}
         monitors = folder / "monitors"
         self.fabric.run("monmaptool", "--create", "--add", "a", f"127.0.0.1:{port}", "--fsid", CEPH_FSID, monitors)

@@ -23,14 +23,18 @@ bool step(Cq& cq) {
   return true;
 }
 
+// Keeps the lock if there is a completion.
+bool begin(Cq& cq) {
+  cq.lock.lock();
+  if (step(cq)) return true;
+  cq.lock.unlock();
+  return false;
+}
+
 int start_poll(ibv_cq_ex* verbs, ibv_poll_cq_attr* attributes) {
   if (attributes->comp_mask != 0) return EINVAL;
   Cq& cq = cq_of(verbs);
-  cq.lock.lock();
-  if (step(cq)) return 0;
-  cq.lock.unlock();
-  rest_after_empty_poll(*cq.context);
-  return ENOENT;
+  return begin(cq) || (rest_after_empty_poll(*cq.context) && begin(cq)) ? 0 : ENOENT;
 }
 
 int next_poll(ibv_cq_ex* verbs) { return step(cq_of(verbs)) ? 0 : ENOENT; }

@@ -216,14 +216,14 @@ bool has_flush_errors(Cq& cq) {
   return is_dead(*cq.context) && find_outstanding(cq, qpn, is_receive) != nullptr;
 }
 
-void rest_after_empty_poll(Context& context) {
+bool rest_after_empty_poll(Context& context) {
   EmptyPolls& polls = empty_polls();
   const std::uint32_t in_a_row = polls.count();
   if (in_a_row % kPollsBetweenLooksForDeath == 0) {
     const KeptErrno kept;
     look_for_death(context);
   }
-  if (in_a_row <= EmptyPolls::kBeforeYield) return;
+  if (in_a_row <= EmptyPolls::kBeforeYield) return false;
   const KeptErrno kept;  // a signal may end the nap
   const bool starved = context.engine_status->starved.load(std::memory_order_relaxed) != 0;
   if (const std::int64_t nap = polls.nap_at(nanoseconds_of(CLOCK_MONOTONIC), starved); nap != 0) {
@@ -234,22 +234,27 @@ void rest_after_empty_poll(Context& context) {
     sched_yield();
   }
   polls.rested(nanoseconds_of(CLOCK_MONOTONIC));
+  return true;
 }
+
+namespace {
+
+int take(Cq& cq, int count, ibv_wc* completions) {
+  int found = 0;
+  Lock lock(cq.lock);
+  Completion completion;
+  while (found < count && next_completion(cq, completion)) fill(completions[found++], completion);
+  if (found != 0) cq.ring.publish();
+  return found;
+}
+
+}  // namespace
 
 int poll_cq(ibv_cq* verbs, int count, ibv_wc* completions) {
   Cq& cq = cq_of(verbs);
-  int found = 0;
-  {
-    Lock lock(cq.lock);
-    Completion completion;
-    while (found < count && next_completion(cq, completion)) fill(completions[found++], completion);
-    if (found != 0) cq.ring.publish();
-  }
-  if (found != 0) {
-    empty_polls().found(static_cast<std::uint32_t>(found));
-  } else {
-    rest_after_empty_poll(*cq.context);
-  }
+  int found = take(cq, count, completions);
+  if (found == 0 && rest_after_empty_poll(*cq.context)) found = take(cq, count, completions);
+  if (found != 0) empty_polls().found(static_cast<std::uint32_t>(found));
   return found;
 }
 

@@ -77,8 +77,10 @@ unsigned int wc_flags_of(const Completion& completion);
 std::uint8_t service_level_of(const Completion& completion);
 
 // Lets the thread yield or sleep as EmptyPolls says, and looks for the device's death now and then. Call
-// after an empty poll, without the CQ's lock.
-void rest_after_empty_poll(Context& context);
+// after an empty poll, without the CQ's lock. True if the thread has rested. Look again then: a rest may be
+// long, and a program that finds its queue empty goes on to its events. It would learn there that a peer has
+// disconnected, and give up the connection with the data that came before.
+bool rest_after_empty_poll(Context& context);
 
 // For create_cq and create_cq_ex. `flags` as in abi::CreateCqRequest. Null with errno set on failure;
 // destroy_cq frees the result.

@@ -1,8 +1,29 @@
 #define BOOST_TEST_DYN_LINK
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <boost/test/unit_test.hpp>
 #include <cstring>
+#include <functional>
+#include <utility>
 
 #include "tests/unit/provider/rig.hpp"
+
+namespace urnic::test {
+namespace {
+
+// What happens while this thread yields the processor the next time.
+thread_local std::function<void()> during_rest;
+
+}  // namespace
+}  // namespace urnic::test
+
+// In place of libc's, for the plugin too.
+extern "C" int sched_yield() noexcept {
+  if (const auto happens = std::exchange(urnic::test::during_rest, nullptr)) happens();
+  return static_cast<int>(syscall(SYS_sched_yield));
+}
 
 namespace urnic::test {
 
@@ -86,6 +107,43 @@ BOOST_AUTO_TEST_CASE(no_more_are_given_than_asked_for) {
   BOOST_TEST(ibv_poll_cq(cq, 2, completions) == 2);
   BOOST_TEST(device.cq(cq->handle).indices->consumer.load() == 2u);
   BOOST_TEST(ibv_poll_cq(cq, 2, completions) == 1);
+}
+
+// Otherwise the program would look at its events next, which are then newer than the answer of the poll.
+BOOST_AUTO_TEST_CASE(a_poll_that_has_rested_gives_what_has_come_meanwhile) {
+  post_sends(2, 100);
+  ibv_wc completion;
+  bool came = false;
+  during_rest = [&] {
+    device.complete_send(*fake, 0);
+    came = true;
+  };
+  while (ibv_poll_cq(cq, 1, &completion) == 0) BOOST_REQUIRE(!came);
+  BOOST_TEST(came);
+  BOOST_TEST(completion.wr_id == 100u);
+}
+
+BOOST_AUTO_TEST_CASE(an_extended_poll_that_has_rested_gives_it_too) {
+  ibv_cq_init_attr_ex attributes{};
+  attributes.cqe = 8;
+  ibv_cq_ex* extended = ibv_create_cq_ex(context, &attributes);
+  BOOST_REQUIRE(extended != nullptr);
+  ibv_qp_init_attr init{};
+  init.send_cq = init.recv_cq = ibv_cq_ex_to_cq(extended);
+  init.qp_type = IBV_QPT_RC;
+  ibv_qp* other = ibv_create_qp(pd, &init);
+  BOOST_REQUIRE(other != nullptr);
+  bool came = false;
+  during_rest = [&] {
+    device.complete_send(device.qp(other->qp_num), 0);
+    came = true;
+  };
+  ibv_poll_cq_attr poll_attributes{};
+  while (ibv_start_poll(extended, &poll_attributes) == ENOENT) BOOST_REQUIRE(!came);
+  BOOST_TEST(came);
+  ibv_end_poll(extended);
+  BOOST_TEST(ibv_destroy_qp(other) == 0);
+  BOOST_TEST(ibv_destroy_cq(ibv_cq_ex_to_cq(extended)) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_resized_queue_keeps_what_is_unread) {
