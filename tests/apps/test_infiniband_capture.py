@@ -150,6 +150,21 @@ class Management(unittest.TestCase):
 
 
 @unittest.skipUnless(OPENSM, "opensm is not installed: tools/install-packages test")
+class FromTheStart(unittest.TestCase):
+    def test_a_capture_of_run_has_the_sweep(self):
+        """urnic run waits for the manager when the capture has begun."""
+        on = self.enterContext(fabric.Fabric())
+        path = on.home / "sweep.pcap"
+        on.run(on.urnic, "run", "--infiniband", "--capture", path, "--", "true")
+        packets = packets_of(path)
+        self.assertEqual([packet.complaint() for packet in packets if packet.complaint()], [])
+        shown = on.run(on.urnic, "trace", path)
+        # The manager makes each port armed, then active.
+        self.assertGreaterEqual(shown.count("SubnSet(PortInfo)"), 4)
+        self.assertIn("SubnGet(NodeInfo) Path=1 Hop=1/1", shown)
+
+
+@unittest.skipUnless(OPENSM, "opensm is not installed: tools/install-packages test")
 class Losses(unittest.TestCase):
     """The first datagram that queue pair 1 of opensm's device sends is lost."""
 
