@@ -16,7 +16,9 @@
 #include "wire/mad/cm_messages.hpp"
 #include "wire/mad/ip_cm_header.hpp"
 #include "wire/mad/mad_header.hpp"
+#include "wire/mad/rmpp.hpp"
 #include "wire/mad/service_id.hpp"
+#include "wire/mad/vendor.hpp"
 #include "wire/network_codec.hpp"
 #include "wire/transport_codec.hpp"
 
@@ -92,6 +94,7 @@ class Dissector {
   void place_rest();
   void place_datagram(std::size_t end);
   void place_mad(const wire::mad::MadHeader& mad, std::size_t end);
+  void place_general(wire::mad::ManagementClass management_class);
   void place_ip_cm(const PlacedHeader& message);
   void check();
   std::uint32_t right_icrc(std::size_t end) const;
@@ -251,8 +254,16 @@ void Dissector::place_mad(const wire::mad::MadHeader& mad, std::size_t end) {
   } else if (mad.management_class == ManagementClass::subnet_directed_route) {
     place(kDirectedSmpHeader);
   } else {
+    place_general(mad.management_class);
     place(kPayloadHeader, end - at_);
   }
+}
+
+void Dissector::place_general(wire::mad::ManagementClass management_class) {
+  if (!wire::mad::has_rmpp(management_class)) return;
+  place(kRmppHeader);
+  if (management_class == wire::mad::ManagementClass::subnet_administration) place(kAdministrationHeader);
+  if (wire::mad::has_oui(management_class)) place(kVendorHeader);
 }
 
 // The RDMA IP CM service's header in the message's private data.

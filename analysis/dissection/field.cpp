@@ -31,8 +31,9 @@ std::vector<const Header*> make_all() {
                                  &kSelectiveAckOfferHeader,
                                  &kMadHeader};
   all.insert(all.end(), cm_headers().begin(), cm_headers().end());
-  all.insert(all.end(), {&kIpCmHeader, &kLidRoutedSmpHeader, &kDirectedSmpHeader, &kPayloadHeader,
-                         &kPadHeader, &kIcrcHeader, &kVariantCrcHeader});
+  all.insert(all.end(),
+             {&kIpCmHeader, &kLidRoutedSmpHeader, &kDirectedSmpHeader, &kRmppHeader, &kAdministrationHeader,
+              &kVendorHeader, &kPayloadHeader, &kPadHeader, &kIcrcHeader, &kVariantCrcHeader});
   return all;
 }
 

@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 
 #include "analysis/dissection/field_value.hpp"
 #include "analysis/dissection/header_tables.hpp"
+#include "analysis/dissection/mad_text.hpp"
 #include "analysis/dissection/port_address.hpp"
 #include "analysis/dissection/selective_ack_ranges.hpp"
-#include "analysis/dissection/smp_text.hpp"
 #include "wire/aeth.hpp"
 #include "wire/byte_order.hpp"
 #include "wire/selective_ack_offer.hpp"
@@ -91,16 +90,9 @@ bool is_refused(const Dissection& dissection) {
   return dissection.verdict() != wire::ParseError::none || dissection.vcrc() == CrcCheck::wrong;
 }
 
-bool is_smp(const Header& header) {
-  return &header == &kLidRoutedSmpHeader || &header == &kDirectedSmpHeader;
-}
-
-// Of a subnet management datagram; empty if the frame has none.
+// Empty: the frame has no management datagram.
 std::string management_words(const Dissection& dissection) {
-  const auto headers = dissection.headers();
-  const bool has_smp = std::any_of(headers.begin(), headers.end(),
-                                   [](const PlacedHeader& placed) { return is_smp(*placed.header); });
-  return has_smp ? smp_text(dissection.payload()) : std::string{};
+  return dissection.find(kMadHeader) != nullptr ? mad_text(dissection.payload()) : std::string{};
 }
 
 const char* check_text(CrcCheck check) {
@@ -157,7 +149,8 @@ void add_computed(HeaderText& text, const Dissection& dissection) {
         {nullptr, "Right would be", fmt::format("{:#010x}", dissection.right_icrc()), 0, 0});
   if (text.header == &kVariantCrcHeader && dissection.vcrc() == CrcCheck::wrong)
     text.fields.push_back({nullptr, "Right would be", fmt::format("{:#06x}", dissection.right_vcrc()), 0, 0});
-  if (const std::string words = management_words(dissection); is_smp(*text.header) && !words.empty())
+  if (text.header != &kMadHeader) return;
+  if (const std::string words = management_words(dissection); !words.empty())
     text.fields.push_back({nullptr, "In words", words, 0, 0});
 }
 
@@ -199,14 +192,6 @@ std::string summary(const Dissection& dissection) {
       const auto ranges = selective_ack_ranges(headers.bth.psn, headers.selective_ack_eth);
       if (!ranges.empty()) text += fmt::format(" [arrived {}]", ranges_text(ranges));
     }
-  }
-  for (const PlacedHeader& placed : dissection.headers()) {
-    const bool is_cm =
-        std::find(cm_headers().begin(), cm_headers().end(), placed.header) != cm_headers().end();
-    if (is_cm)
-      text += fmt::format(
-          " {}",
-          std::string_view(placed.header->title).substr(0, std::string_view(placed.header->title).find(':')));
   }
   if (const std::string words = management_words(dissection); !words.empty()) text += " " + words;
   if (dissection.payload_bytes() != 0 && traits(headers.bth.opcode).carries_payload)

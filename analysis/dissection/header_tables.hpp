@@ -42,6 +42,11 @@ std::span<const Header* const> cm_headers();
 // At the beginning of a REQ's or SIDR_REQ's private data.
 extern const Header kIpCmHeader;
 
+// gmp_fields.cpp
+extern const Header kRmppHeader;
+extern const Header kAdministrationHeader;
+extern const Header kVendorHeader;
+
 // smp_fields.cpp
 extern const Header kLidRoutedSmpHeader;
 extern const Header kDirectedSmpHeader;

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "analysis/dissection/header_tables.hpp"
+#include "analysis/dissection/mad_names.hpp"
 #include "wire/mad/cm_layout.hpp"
 #include "wire/mad/mad_header.hpp"
 
@@ -115,29 +116,7 @@ std::string class_meaning(std::uint64_t value) {
   return {};
 }
 
-std::string method_meaning(std::uint64_t value) {
-  switch (static_cast<mad::Method>(value)) {
-    case mad::Method::get:
-      return "Get";
-    case mad::Method::set:
-      return "Set";
-    case mad::Method::send:
-      return "Send";
-    case mad::Method::trap:
-      return "Trap";
-    case mad::Method::report:
-      return "Report";
-    case mad::Method::trap_repress:
-      return "TrapRepress";
-    case mad::Method::delete_record:
-      return "Delete";
-    case mad::Method::get_response:
-      return "GetResp";
-    case mad::Method::report_response:
-      return "ReportResp";
-  }
-  return {};
-}
+std::string method_meaning(std::uint64_t value) { return method_name(static_cast<mad::Method>(value)); }
 
 std::string service_meaning(std::uint64_t value) {
   constexpr std::array<const char*, 4> kMeanings{"RC", "UC", "RD", "extended"};

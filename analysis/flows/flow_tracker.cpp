@@ -66,6 +66,14 @@ bool is_marked(const Dissection& dissection) {
   return (dissection.network().traffic_class & kEcnMask) == kEcnMask;
 }
 
+MadKind management_of(const Dissection& dissection) {
+  wire::mad::MadHeader mad;
+  if (dissection.find(kMadHeader) == nullptr ||
+      wire::mad::decode(dissection.payload(), mad) != wire::mad::MadError::none)
+    return {};
+  return {mad.management_class, mad.method, mad.attribute};
+}
+
 std::uint32_t length_of(const wire::TransportHeaders& headers) {
   const std::uint16_t present = wire::traits(headers.bth.opcode).headers;
   if (present & wire::has_reth) return headers.reth.dma_length;
@@ -203,6 +211,7 @@ Packet FlowTracker::packet_of(const Seen& seen) {
   packet.payload = static_cast<std::uint32_t>(seen.dissection.payload_bytes());
   packet.frame_bytes = seen.record.original_bytes;
   packet.length = length_of(headers);
+  packet.management = management_of(seen.dissection);
   packet.congestion = is_marked(seen.dissection);
   packet.injected = seen.record.comment.starts_with(kMadeByFault);
   packet.transmission = 1;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "analysis/dissection/mad_names.hpp"
 #include "wire/opcode.hpp"
 #include "wire/psn.hpp"
 
@@ -85,6 +86,7 @@ struct Packet {
   Arrival arrival = Arrival::not_seen;
   Answer answer = Answer::none;
   std::uint8_t syndrome = 0;  // of an answer with an AETH
+  MadKind management;         // class 0: it is no management datagram
   bool ack_request = false;
   bool congestion = false;           // marked CE or FECN, where it was seen last
   bool injected = false;             // made by a fault, not by its sender

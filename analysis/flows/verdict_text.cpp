@@ -192,6 +192,7 @@ std::string remark_text(const FlowTracker& tracker, const Packet& packet) {
 }
 
 std::string short_text(const Packet& packet) {
+  if (packet.management.management_class != wire::mad::ManagementClass{}) return mad_name(packet.management);
   std::string_view name = wire::name(packet.opcode);
   // The connection is of one service.
   for (const std::string_view service : {"RC ", "UC ", "XRC "})

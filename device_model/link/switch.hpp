@@ -85,6 +85,10 @@ class Switch final : public Uplink, private Forwarder {
   // At most a handful; called in the order of addition, at every capture point (observation.hpp).
   void add_observer(FrameObserver& observer);
   void remove_observer(FrameObserver& observer);
+  // For the thread that adds and removes observers, too.
+  bool is_observed() const { return !observers_.empty(); }
+  // Shows observers a packet; also one that takes another way than through this switch.
+  void observe(const Observation& observation) const;
 
   // As Port::in_place_from, behind the sender's link.
   std::size_t in_place_from(const SwitchPort& from, const wire::NetworkHeaders& path) const;
@@ -139,7 +143,6 @@ class Switch final : public Uplink, private Forwarder {
   void answer(const FrameInFlight& flight, std::span<const std::byte> frame, wire::Qpn by,
               transport::Time now) override;
   void link_changed(std::uint32_t port, bool up) override;
-  void observe(const Observation& observation) const;
   void measure_observers();
   static std::size_t first_place(std::uint64_t address, std::size_t places);
   SwitchPort* port_of(std::uint64_t address) const;

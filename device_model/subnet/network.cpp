@@ -116,6 +116,7 @@ bool Network::send_directed(PortPlace from, const Datagram& datagram, Smp smp) {
 
 // Each turn is one hop. The pointer moves in one direction, there and back, so the way ends.
 void Network::walk_directed(PortPlace at, Hop hop, const Datagram& datagram, Smp& smp) {
+  NodeIndex maker = at.node;
   for (std::size_t hops = 0; hops <= 2 * kPathPlaces; ++hops) {
     if (hop.step == Step::drop) return;
     if (hop.step == Step::manager) return hand_over(at, with(datagram, smp));
@@ -124,28 +125,48 @@ void Network::walk_directed(PortPlace at, Hop hop, const Datagram& datagram, Smp
       if (verdict == Verdict::refused || verdict == Verdict::taken) return;
       if (verdict == Verdict::not_mine) return hand_over(at, with(datagram, smp));
       hop = answer_directed(smp);
+      maker = at.node;
       continue;
     }
     if (!nodes_[at.node].has_port(hop.port)) return;
     const Port& out = nodes_[at.node].ports[hop.port];
     if (!lets_through(out, 0)) return;
+    show_link(maker, {at.node, hop.port}, *out.peer, datagram, smp);
     at = *out.peer;
     hop = take_directed(nodes_[at.node], at.port, smp);
   }
 }
 
-void Network::route(PortPlace at, const Datagram& datagram) {
+void Network::show_link(NodeIndex maker, PortPlace from, PortPlace to, const Datagram& datagram,
+                        const Smp& smp) const {
+  if (observer_ == nullptr || !observer_->is_observing()) return;
+  const Datagram passing = with(datagram, smp);
+  observer_->passed({.maker = maker, .from = from, .to = to, .datagram = passing});
+}
+
+Network::Way Network::way_from(PortPlace at, const Datagram& datagram) const {
+  constexpr auto blocked = [](std::string_view why) { return Way{.obstacle = why}; };
   for (unsigned hops = 0; hops < kMostLidHops; ++hops) {
     const Node& node = nodes_[at.node];
     const auto out = route_of(node, datagram.destination);
-    if (!out) return;
-    if (*out == 0) return arrive({at.node, at.port}, datagram);
+    if (!out) return blocked("subnet: a switch has no route to the LID");
+    if (*out == 0) return {at};
     const Port& port = node.ports[*out];
-    if (!lets_through(port, datagram.destination_qpn)) return;
+    if (!lets_through(port, datagram.destination_qpn))
+      return blocked("subnet: a port on the way takes no such packet");
     at = *port.peer;
-    if (is_for(nodes_[at.node], at.port, datagram.destination)) return arrive(at, datagram);
-    if (!nodes_[at.node].is_switch()) return;
+    if (is_for(nodes_[at.node], at.port, datagram.destination)) return {at};
+    if (!nodes_[at.node].is_switch()) return blocked("subnet: the port at the end has another LID");
   }
+  return blocked("subnet: the routes go round in a circle");
+}
+
+void Network::route(PortPlace from, const Datagram& datagram) {
+  const Way way = way_from(from, datagram);
+  if (observer_ != nullptr && observer_->is_observing())
+    observer_->passed(
+        {.maker = from.node, .from = from, .to = way.end, .obstacle = way.obstacle, .datagram = datagram});
+  if (way.end) arrive(*way.end, datagram);
 }
 
 void Network::arrive(PortPlace place, const Datagram& datagram) {
@@ -206,6 +227,17 @@ void Network::tell_changes() {
     const Told before = std::exchange(told_[i], now);
     if (before != now && watcher_) watcher_(i, before.reregistrations != now.reregistrations);
   }
+}
+
+std::optional<NodeIndex> Network::holder_of(Lid lid) const {
+  const auto holds = [lid](const Node& node) {
+    if (node.is_switch()) return has_lid(node.ports[0].info, lid);
+    return std::any_of(node.ports.begin(), node.ports.end(),
+                       [lid](const Port& port) { return has_lid(port.info, lid); });
+  };
+  const auto found = std::find_if(nodes_.begin(), nodes_.end(), holds);
+  if (found == nodes_.end()) return {};
+  return static_cast<NodeIndex>(found - nodes_.begin());
 }
 
 bool Network::has_managing_program() const {

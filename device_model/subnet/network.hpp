@@ -9,27 +9,18 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "device_model/subnet/agent.hpp"
+#include "device_model/subnet/datagram.hpp"
 #include "device_model/subnet/directed_route.hpp"
 #include "device_model/subnet/link_ability.hpp"
 #include "device_model/subnet/links.hpp"
 #include "device_model/subnet/node.hpp"
 #include "device_model/subnet/notices.hpp"
-#include "wire/mad/mad_header.hpp"
 
 namespace urnic::subnet {
-
-// A management datagram between ports, with what its packet's headers say.
-struct Datagram {
-  wire::mad::Lid source = wire::mad::kPermissiveLid;
-  wire::mad::Lid destination = wire::mad::kPermissiveLid;
-  std::uint32_t source_qpn = 0;
-  std::uint32_t destination_qpn = 0;  // 0: subnet management; 1: all other classes
-  std::uint8_t service_level = 0;
-  wire::mad::Mad mad{};
-};
 
 class Network {
  public:
@@ -48,6 +39,8 @@ class Network {
   void connect(PortPlace one, PortPlace other, bool is_plugged = true);
   void on_arrival(Receiver receiver) { receiver_ = std::move(receiver); }
   void on_change(Watcher watcher) { watcher_ = std::move(watcher); }
+  // Shows the observer what passes links from now on. It outlives its use.
+  void show_to(PassageObserver& observer) { observer_ = &observer; }
 
   // Sends from an adapter's port 1, or from a switch's own port. The receiver may be called before it
   // returns, for this node too. False: the datagram cannot leave: its directed route does not begin at this
@@ -79,6 +72,8 @@ class Network {
 
   const Nodes& nodes() const { return nodes_; }
   const Node& node(NodeIndex index) const { return nodes_[index]; }
+  // The node that has the LID at one of its ports; empty: nobody has.
+  std::optional<NodeIndex> holder_of(wire::mad::Lid lid) const;
   const wire::mad::PortInfo& port(NodeIndex adapter) const { return nodes_[adapter].ports[1].info; }
 
  private:
@@ -96,6 +91,14 @@ class Network {
   // A datagram at a node: where it came in, or where its own program wrote it.
   bool send_directed(PortPlace from, const Datagram& datagram, wire::mad::Smp smp);
   void walk_directed(PortPlace from, Hop hop, const Datagram& datagram, wire::mad::Smp& smp);
+  void show_link(NodeIndex maker, PortPlace from, PortPlace to, const Datagram& datagram,
+                 const wire::mad::Smp& smp) const;
+  // How a datagram by LID goes on from the port.
+  struct Way {
+    std::optional<PortPlace> end{};  // empty: it does not arrive
+    std::string_view obstacle{};
+  };
+  Way way_from(PortPlace from, const Datagram& datagram) const;
   void route(PortPlace from, const Datagram& datagram);
   void arrive(PortPlace place, const Datagram& datagram);
   void arrive_at_agent(PortPlace place, const Datagram& datagram);
@@ -112,6 +115,7 @@ class Network {
   std::vector<Told> told_;           // by node
   Receiver receiver_;
   Watcher watcher_;
+  PassageObserver* observer_ = nullptr;
 };
 
 }  // namespace urnic::subnet

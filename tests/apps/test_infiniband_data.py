@@ -21,11 +21,11 @@ PERFTEST = (
     ("ib_send_lat", "-c", "UD", "-n", "300"), ("ib_send_bw", "-c", "UD", "-b", "-n", "500"), ("ib_send_bw", "-e", "-n", "300"),
     ("ib_send_bw", "-a", "-n", "100"),
 )
-# The first one asks the subnet manager for a path.
+# The first one asks the subnet manager for a path, the second one is its answer.
 REQUEST_LOST = """
 [[fault]]
 opcode = "UD Send Only"
-occurrence = 2
+occurrence = 3
 count = 1
 action = "drop"
 """

@@ -199,6 +199,25 @@ class BrokenOpensm(Managed):
         self.assertIn("opensm has ended: exit status 7", self.fabric.run(self.fabric.urnic, "status"))
 
 
+    def test_a_signal_ends_the_wait_for_a_manager(self):
+        program = self.fabric.home / "opensm"
+        program.write_text("#!/bin/sh\nexec sleep 1000\n")
+        program.chmod(0o755)
+        environment = {"PATH": f"{self.fabric.home}:{self.fabric.environment['PATH']}"}
+        for number in (signal.SIGINT, signal.SIGTERM):
+            running = self.fabric.start(self.fabric.urnic, "run", "--infiniband", "--", "echo", "it has begun", environment=environment)
+            fabric.wait_until(lambda: self.subnet_manager_runs(), "the manager")
+            os.kill(running.pid, number)
+            self.assertIn(running.wait(), (128 + number, -number))
+            self.assertEqual(running.output(), "")
+            fabric.wait_until(lambda: not self.fabric.run_directory.exists(), "the end of the device process")
+
+    def subnet_manager_runs(self):
+        with contextlib.suppress(AssertionError, KeyError):
+            return self.subnet()["state"] == "running"
+        return False
+
+
 class BuiltIn(Managed):
     def test_data_and_topology(self):
         self.fabric.up(BUILT_IN)

@@ -69,6 +69,13 @@ void pass_on(int signal, pid_t child) {
   if (signal != SIGINT && signal != SIGQUIT && signal != SIGCHLD && signal != SIGPIPE) kill(child, signal);
 }
 
+// One that has come before there was a command to get it, and means it; 0: none.
+int signal_to_end(const SignalDescriptor& signals) {
+  while (const int signal = signals.take())
+    if (signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP) return signal;
+  return 0;
+}
+
 // Returns the status of waitpid.
 int wait_for(pid_t child, const SignalDescriptor& signals) {
   for (;;) {
@@ -158,8 +165,6 @@ int run_to_its_end(const RunOptions& options) {
                            .face = options.face};
   // Held until the command has ended: the device process stays while any lease is held.
   AdminClient lease = connect_or_start(installation, start);
-  if (const std::string problem = wait_for_active_ports(lease, directory); !problem.empty())
-    fmt::print(stderr, "urnic: {}\n", problem);
   if (options.infiniband.any()) tell_of_built_in_manager(lease);
   const SeenSoFar before = take_lease(lease);
   const ProgramNetwork network(lease);
@@ -183,6 +188,12 @@ int run_to_its_end(const RunOptions& options) {
   } else if (!request.file.empty()) {
     capture.emplace(connect_or_fail(directory), request, "the capture " + request.file);
   }
+
+  int ended_by = 0;
+  const auto is_over = [&] { return (ended_by = signal_to_end(signals)) != 0; };
+  if (const std::string problem = wait_for_active_ports(lease, directory, is_over); !problem.empty())
+    fmt::print(stderr, "urnic: {}\n", problem);
+  if (ended_by != 0) return 128 + ended_by;
 
   std::optional<TemporaryFaultPlan> faults;
   if (!options.faults.empty()) faults.emplace(lease, options.faults);

@@ -42,10 +42,11 @@ std::string ports_that_wait(const nlohmann::json& subnet) {
 
 }  // namespace
 
-std::string wait_for_active_ports(AdminClient& client, const std::filesystem::path& run_directory) {
+std::string wait_for_active_ports(AdminClient& client, const std::filesystem::path& run_directory,
+                                  const std::function<bool()>& is_over) {
   const Progress progress("waiting for the subnet manager");
   const auto begin = std::chrono::steady_clock::now();
-  for (;;) {
+  while (!is_over()) {
     const nlohmann::json subnet = ask_subnet(client);
     const auto state = subnet.at("state").get<std::string>();
     if (state == "none" || subnet.at("brought_up").get<bool>()) return {};
@@ -60,6 +61,7 @@ std::string wait_for_active_ports(AdminClient& client, const std::filesystem::pa
                          log_of(subnet, run_directory));
     std::this_thread::sleep_for(20ms);
   }
+  return {};
 }
 
 void tell_of_built_in_manager(AdminClient& client) {

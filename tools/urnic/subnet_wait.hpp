@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -12,8 +13,11 @@ namespace urnic::cli {
 // Waits until the device process's subnet manager has made the ports active, for 10 s at most; returns at
 // once if it has none, or has done so before. Programs that begin earlier fail, because their ports have no
 // LIDs. Returns what is wrong and where to look if the manager has ended, or is not so far in that time;
-// empty: all is well. Throws Failure if the device process does not answer.
-std::string wait_for_active_ports(AdminClient& client, const std::filesystem::path& run_directory);
+// empty: all is well, or `is_over`, which it asks again and again, has said that nobody waits any more.
+// Throws Failure if the device process does not answer.
+std::string wait_for_active_ports(
+    AdminClient& client, const std::filesystem::path& run_directory,
+    const std::function<bool()>& is_over = [] { return false; });
 
 // Says on stderr what the built-in manager cannot do, if that is the manager.
 void tell_of_built_in_manager(AdminClient& client);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "wire/mad/fields.hpp"
+#include "wire/mad/vendor.hpp"
 
 namespace urnic::wire::mad {
 
@@ -31,8 +32,6 @@ constexpr std::size_t kVendorDataOffset = 40;
 constexpr std::size_t kSubnetAdministrationDataOffset = 56;
 constexpr std::size_t kDeviceDataOffset = 64;
 
-constexpr bool is_vendors(std::uint8_t number) { return number >= 0x30 && number <= 0x4F; }
-
 }  // namespace
 
 bool has_rmpp(ManagementClass management_class) { return data_offset(management_class) != kMadHeaderBytes; }
@@ -42,7 +41,7 @@ std::size_t data_offset(ManagementClass management_class) {
   if (number == kSubnetAdministration) return kSubnetAdministrationDataOffset;
   if (number == kDeviceManagement || number == kDeviceAdministration || number == kBis)
     return kDeviceDataOffset;
-  return is_vendors(number) ? kVendorDataOffset : kMadHeaderBytes;
+  return has_oui(management_class) ? kVendorDataOffset : kMadHeaderBytes;
 }
 
 MadError decode(std::span<const std::byte> mad, RmppHeader& header) {

@@ -3,14 +3,6 @@
 #include "wire/mad/fields.hpp"
 
 namespace urnic::wire::mad {
-namespace {
-
-bool has_oui(ManagementClass management_class) {
-  const auto value = static_cast<std::uint8_t>(management_class);
-  return value >= 0x30 && value <= 0x4F;
-}
-
-}  // namespace
 
 // IBTA 16.5; bytes count from the MAD's beginning. Byte 36 is reserved.
 template <class Visitor, Either<VendorMad> Message>

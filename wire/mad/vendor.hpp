@@ -11,6 +11,11 @@
 
 namespace urnic::wire::mad {
 
+constexpr bool has_oui(ManagementClass management_class) {
+  const auto value = static_cast<std::uint8_t>(management_class);
+  return value >= 0x30 && value <= 0x4F;
+}
+
 // An organisation's number, 24 bits (IBTA 16.5).
 struct Oui {
   std::uint32_t value = 0;

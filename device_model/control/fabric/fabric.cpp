@@ -13,6 +13,7 @@
 #include "device_model/control/fabric/lan_groups.hpp"
 #include "device_model/control/fabric/lid_routing.hpp"
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/observed_datagrams.hpp"
 #include "device_model/control/fabric/planned_devices.hpp"
 #include "device_model/control/fabric/port_record.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
@@ -76,7 +77,11 @@ Fabric::Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCa
   device_of_node_.resize(subnet_->nodes().size());
   for (const auto& device : devices_)
     if (device->adapter) device_of_node_.at(*device->adapter) = device.get();
-  if (!subnet_->nodes().empty()) lid_routing_ = std::make_unique<LidRouting>(*this);
+  if (!subnet_->nodes().empty()) {
+    lid_routing_ = std::make_unique<LidRouting>(*this);
+    observed_datagrams_ = std::make_unique<ObservedDatagrams>(*this);
+    subnet_->show_to(*observed_datagrams_);
+  }
   subnet_changed();
   add_neighbours(stations_);
   if (configuration.lan) join_lan(lan != nullptr ? std::move(lan) : open_carrier(lan_settings_.carrier));

@@ -38,6 +38,7 @@ namespace urnic::control {
 
 struct EngineUnit;
 class LidRouting;
+class ObservedDatagrams;
 
 class Fabric {
  public:
@@ -162,7 +163,9 @@ class Fabric {
   std::vector<std::unique_ptr<ServedDevice>> devices_;
   std::unique_ptr<subnet::Network> subnet_;
   std::vector<ServedDevice*> device_of_node_;
-  std::unique_ptr<LidRouting> lid_routing_;  // null: there are no InfiniBand devices
+  // Both null: there are no InfiniBand devices.
+  std::unique_ptr<LidRouting> lid_routing_;
+  std::unique_ptr<ObservedDatagrams> observed_datagrams_;
   std::function<void()> subnet_watcher_;
   std::vector<link::Neighbours*> neighbours_;
   Stations stations_{*this};

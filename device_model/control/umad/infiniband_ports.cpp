@@ -46,17 +46,29 @@ InfinibandPorts::InfinibandPorts(EventLoop& loop, Fabric& fabric, Gsi& gsi, Take
 InfinibandPorts::~InfinibandPorts() { fabric_.subnet().on_arrival({}); }
 
 // QP0 is for subnet management, and for nothing else (IBTA 13.5.1).
-int InfinibandPorts::send(const ServedDevice& device, const GsiAddress& to, MadBytes mad) {
+int InfinibandPorts::send(ServedDevice& device, const GsiAddress& to, MadBytes mad) {
   wire::mad::MadHeader header;
   wire::mad::decode(mad, header);
   const std::uint32_t qpn = is_subnet_management(header.management_class) ? 0 : kGeneralServices;
   if (qpn == kGeneralServices && to.peer_qpn.value != kGeneralServices) return EINVAL;
+  if (qpn == kGeneralServices && goes_as_packet(device, {to.lid})) {
+    gsi_.send(device, to, mad);
+    return 0;
+  }
   subnet::Datagram datagram{
       .destination = {to.lid}, .source_qpn = qpn, .destination_qpn = qpn, .service_level = to.service_level};
   std::copy(mad.begin(), mad.end(), datagram.mad.begin());
   const bool has_left = fabric_.subnet().send(*device.adapter, datagram);
   changed();
   return has_left ? 0 : EINVAL;
+}
+
+// Only devices have a queue pair 1 that takes packets. The permissive LID is the own port's.
+bool InfinibandPorts::goes_as_packet(const ServedDevice& device, wire::Lid destination) const {
+  if (fabric_.subnet().port(*device.adapter).lid == wire::Lid{} || !wire::is_unicast(destination))
+    return false;
+  const auto holder = fabric_.subnet().holder_of(destination);
+  return !holder || fabric_.device_at(*holder) != nullptr;
 }
 
 void InfinibandPorts::arrive(subnet::NodeIndex node, const subnet::Datagram& datagram) {

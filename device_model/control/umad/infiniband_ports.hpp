@@ -1,5 +1,6 @@
-// Management datagrams of InfiniBand ports: what programs send goes into the built-in fabric, and what
-// arrives there goes to the node's performance agent or to programs. It repeats the nodes' traps, too.
+// Management datagrams of InfiniBand ports: what programs send goes into the built-in fabric, or as a packet
+// to another device; what arrives in the fabric goes to the node's performance agent or to programs. It
+// repeats the nodes' traps, too.
 #pragma once
 
 #include <functional>
@@ -26,9 +27,10 @@ class InfinibandPorts {
   InfinibandPorts(const InfinibandPorts&) = delete;
   InfinibandPorts& operator=(const InfinibandPorts&) = delete;
 
-  // 0 or EINVAL: a directed route that does not begin at the device's port. May call the taker before it
-  // returns, for this device, too.
-  int send(const ServedDevice& device, const GsiAddress& to, MadBytes mad);
+  // 0 or EINVAL: a directed route that does not begin at the device's port, or no queue pair that datagrams
+  // may go to. What is for another device's QP1 leaves as a packet, and may be lost; with all else the taker
+  // may be called before it returns, for this device, too.
+  int send(ServedDevice& device, const GsiAddress& to, MadBytes mad);
 
   // Whether the device's port says that a subnet manager is there.
   void set_manager(const ServedDevice& device, bool is_manager);
@@ -45,6 +47,7 @@ class InfinibandPorts {
     std::uint64_t qkeys = 0;
   };
 
+  bool goes_as_packet(const ServedDevice& device, wire::Lid destination) const;
   void arrive(subnet::NodeIndex node, const subnet::Datagram& datagram);
   void arrive_at_device(ServedDevice& device, const subnet::Datagram& datagram,
                         const wire::mad::MadHeader& header);

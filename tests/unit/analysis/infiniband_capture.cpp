@@ -1,5 +1,5 @@
 // Writes a capture file of InfiniBand's packets for test_against_tshark.py: every opcode with and without a
-// GRH, subnet management, the connection manager's REQ. All CRCs are right.
+// GRH, management of every kind, the connection manager's REQ. All CRCs are right.
 #include <pcap/pcap.h>
 
 #include <cstdio>
@@ -59,6 +59,23 @@ void add_request(Capture& capture) {
   capture.add(on_link(infiniband_network(true), transport, wire::mad::encode(request, {1})));
 }
 
+void add_general(Capture& capture) {
+  constexpr std::uint8_t kGetTableResponse = 0x92;
+  constexpr std::uint8_t kGet = 1;
+  using analysis::test::general_management_packet;
+  capture.add(general_management_packet({.management_class = 3,
+                                         .method = kGetTableResponse,
+                                         .attribute = 0x11,
+                                         .rmpp = {.version = 1,
+                                                  .type = wire::mad::RmppType::data,
+                                                  .first = true,
+                                                  .active = true,
+                                                  .segment = 1,
+                                                  .length_or_window = 432}}));
+  capture.add(general_management_packet({.management_class = 4, .method = kGet, .attribute = 0x12}));
+  capture.add(general_management_packet({.management_class = 0x32, .method = kGet}));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -68,5 +85,6 @@ int main(int argc, char** argv) {
   for (const bool is_directed : {true, false})
     capture.add(analysis::test::subnet_management_packet(is_directed));
   add_request(capture);
+  add_general(capture);
   return 0;
 }

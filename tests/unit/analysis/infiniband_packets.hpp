@@ -9,7 +9,9 @@
 #include "tests/unit/wire/infiniband_link.hpp"
 #include "tests/unit/wire/sample_frames.hpp"
 #include "wire/byte_order.hpp"
+#include "wire/mad/rmpp.hpp"
 #include "wire/mad/smp.hpp"
+#include "wire/mad/vendor.hpp"
 
 namespace urnic::analysis::test {
 
@@ -64,6 +66,36 @@ inline wire::test::Bytes subnet_management_packet(bool is_directed) {
   wire::TransportHeaders transport;
   transport.bth.opcode = wire::Opcode(wire::Service::ud, wire::Operation::send_only);
   return on_link(network, transport, wire::mad::encode(smp));
+}
+
+// A datagram of another class to queue pair 1, whose bytes behind all headers are 0.
+struct GeneralDatagram {
+  std::uint8_t management_class = 0;
+  std::uint8_t method = 0;
+  std::uint16_t attribute = 0;
+  wire::mad::RmppHeader rmpp{};
+};
+
+inline wire::test::Bytes general_management_packet(const GeneralDatagram& datagram) {
+  constexpr std::size_t kOuiAt = 37;
+  const wire::mad::ManagementClass management_class{datagram.management_class};
+  wire::mad::Mad mad{};
+  encode(wire::mad::MadHeader{.management_class = management_class,
+                              .class_version = 1,
+                              .method = wire::mad::Method{datagram.method},
+                              .transaction = {7},
+                              .attribute = {datagram.attribute}},
+         mad);
+  if (has_rmpp(management_class)) encode(datagram.rmpp, mad);
+  if (has_oui(management_class)) {
+    mad[kOuiAt + 1] = std::byte{0x14};
+    mad[kOuiAt + 2] = std::byte{0x05};
+  }
+  wire::TransportHeaders transport;
+  transport.bth.opcode = wire::Opcode(wire::Service::ud, wire::Operation::send_only);
+  transport.bth.destination = wire::Qpn{1};
+  transport.deth = {.qkey = 0x80010000, .source = wire::Qpn{1}};
+  return on_link(infiniband_network(), transport, mad);
 }
 
 // With room for `kept` bytes of the packet; less than its length: it is cut.

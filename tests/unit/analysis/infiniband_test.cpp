@@ -213,7 +213,8 @@ BOOST_AUTO_TEST_CASE(subnet_management_is_told_in_words) {
   const Bytes directed = subnet_management_packet(true);
   BOOST_TEST(names_of(dissect_packet(directed)) == "lrh bth deth mad smpdirected icrc vcrc");
   BOOST_TEST(summary(dissect_packet(directed)) ==
-             "UD Send Only PSN=0 QP=0x0 SrcQP=0x0 QKey=0x0 Get NodeInfo Path=1,3 Hop=1 256 bytes");
+             "UD Send Only PSN=0 QP=0x0 SrcQP=0x0 QKey=0x0 SubnGet(NodeInfo) Path=1,3 Hop=1/2 "
+             "TID=0x1122334455667788 256 bytes");
   BOOST_TEST(text_in(directed, "smpdirected.mkey") == "0xa1a2a3a4a5a6a7a8");
   BOOST_TEST(text_in(directed, "smpdirected.drslid") == "65535");
   BOOST_TEST(text_in(directed, "smpdirected.initialpath").starts_with("00 01 03 00"));
@@ -221,13 +222,62 @@ BOOST_AUTO_TEST_CASE(subnet_management_is_told_in_words) {
   const Bytes routed = subnet_management_packet(false);
   BOOST_TEST(names_of(dissect_packet(routed)) == "lrh bth deth mad smplid icrc vcrc");
   BOOST_TEST(summary(dissect_packet(routed)) ==
-             "UD Send Only PSN=0 QP=0x0 SrcQP=0x0 QKey=0x0 Get PortInfo Modifier=0x7 256 bytes");
+             "UD Send Only PSN=0 QP=0x0 SrcQP=0x0 QKey=0x0 SubnGet(PortInfo) Modifier=0x7 "
+             "TID=0x1122334455667788 256 bytes");
   // QP 0 is of InfiniBand only.
   wire::NetworkHeaders ethernet = wire::test::ipv4_network();
   const Dissection there = dissect_packet(routed);
   wire::FrameStorage storage;
   const Bytes frame = wire::test::join(wire::encode(ethernet, there.transport(), there.payload(), storage));
   BOOST_TEST(names_of(dissect(frame)) == "eth ip udp bth deth payload icrc");
+}
+
+BOOST_AUTO_TEST_CASE(other_management_is_told_in_words) {
+  using wire::mad::RmppStatus;
+  using wire::mad::RmppType;
+  constexpr std::uint8_t kAdministration = 3;
+  struct Row {
+    GeneralDatagram datagram;
+    const char* headers;
+    const char* words;
+  };
+  const Row rows[] = {
+      {{kAdministration, 0x01, 0x35}, "rmpp sa payload", "SubnAdmGet(PathRecord)"},
+      {{kAdministration, 0x12, 0x11}, "rmpp sa payload", "SubnAdmGetTable(NodeRecord)"},
+      {{kAdministration, 0x92, 0x11, {1, RmppType::data, 0, false, true, true, {}, 1, 432}},
+       "rmpp sa payload",
+       "SubnAdmGetTableResp(NodeRecord) RMPP=DATA,1"},
+      {{kAdministration, 0x92, 0x11, {1, RmppType::data, 0, true, false, true, {}, 3, 100}},
+       "rmpp sa payload",
+       "SubnAdmGetTableResp(NodeRecord) RMPP=DATA,3,last"},
+      {{kAdministration, 0x12, 0x11, {1, RmppType::acknowledgement, 0, false, false, true, {}, 2, 66}},
+       "rmpp sa payload",
+       "SubnAdmGetTable(NodeRecord) RMPP=ACK,2 Window=66"},
+      {{kAdministration, 0x12, 0x11, {1, RmppType::stop, 0, false, false, true, RmppStatus{1}, 2, 66}},
+       "rmpp sa payload",
+       "SubnAdmGetTable(NodeRecord) RMPP=STOP Reason=1"},
+      {{kAdministration, 0x12, 0x11, {1, RmppType::abort, 0, false, false, true, RmppStatus{126}, 2, 66}},
+       "rmpp sa payload",
+       "SubnAdmGetTable(NodeRecord) RMPP=ABORT Reason=126"},
+      {{kAdministration, 0x01, 0x01}, "rmpp sa payload", "SubnAdmGet(ClassPortInfo)"},
+      {{0x04, 0x01, 0x12}, "payload", "PerformanceGet(PortCounters)"},
+      {{0x04, 0x02, 0x1D}, "payload", "PerformanceSet(PortCountersExtended)"},
+      {{0x04, 0x01, 0x01}, "payload", "PerformanceGet(ClassPortInfo)"},
+      {{0x07, 0x01, 0x01}, "payload", "ComMgtGet(ClassPortInfo)"},
+      {{0x32, 0x81, 0x00}, "rmpp vendor payload", "VendorGetResp(0x0) OUI=0x001405"},
+      {{0x09, 0x41, 0x07}, "payload", "Vendor0x41(0x7)"},
+      {{0x21, 0x01, 0x15}, "payload", "class 0x21 Get(0x15)"},
+  };
+  for (const Row& row : rows) {
+    const Bytes packet = general_management_packet(row.datagram);
+    BOOST_TEST_CONTEXT(row.words) {
+      BOOST_TEST(names_of(dissect_packet(packet)) ==
+                 std::string("lrh bth deth mad ") + row.headers + " icrc vcrc");
+      BOOST_TEST(summary(dissect_packet(packet)) ==
+                 std::string("UD Send Only PSN=0 QP=0x1 SrcQP=0x1 QKey=0x80010000 ") + row.words +
+                     " TID=0x7 256 bytes");
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(fields_that_are_set_take_the_rest_with_them) {

@@ -66,6 +66,8 @@ class AgainstTshark(unittest.TestCase):
             self.assertGreater(compared[f"infiniband.{field}"], 50, field)
         self.assertEqual(compared["infiniband.smplid.mkey"], 2)
         self.assertEqual(compared["infiniband.smpdirected.initialpath"], 1)
+        for field in ("rmpp.rmpptype", "rmpp.segmentnumber", "rmpp.payloadlength", "sa.smkey", "sa.componentmask"):
+            self.assertEqual(compared[f"infiniband.{field}"], 1, field)
 
     def compare(self, captures):
         """How often each field was the same in both."""

@@ -76,6 +76,22 @@ BOOST_AUTO_TEST_CASE(a_port_takes_all_of_its_lids) {
   BOOST_TEST(!has_lid(info, {0}));
 }
 
+// A port's LMC counts; 0 is no LID, and the permissive one is nobody's.
+BOOST_AUTO_TEST_CASE(a_lid_has_one_holder) {
+  const NodeIndex holders[] = {kOne, kNear, kFar, kOther};
+  for (std::uint16_t lid = 1; lid <= 4; ++lid)
+    BOOST_TEST((network.holder_of({lid}) == std::optional(holders[lid - 1])));
+  for (const Lid lid : {Lid{0}, Lid{5}, Lid{0xC000}, kPermissiveLid}) BOOST_TEST(!network.holder_of(lid));
+  auto info = network.port(kOther);
+  info.lid = {8};
+  info.lmc = 2;
+  info.state = PortState::no_change;
+  info.physical_state = PhysicalState::no_change;
+  set(SubnetAttribute::port_info, {1, 2, 1}, 1, encode_data(info));
+  BOOST_TEST((network.holder_of({11}) == std::optional(kOther)));
+  BOOST_TEST(!network.holder_of({12}));
+}
+
 BOOST_AUTO_TEST_CASE(changes_of_adapters_are_told) {
   std::vector<NodeIndex> told;
   network.on_change([&](NodeIndex adapter, bool) { told.push_back(adapter); });
