@@ -87,25 +87,31 @@ void TimedSubnet::carry_out(const Event& event, transport::Time now) {
   }
 }
 
+std::size_t TimedSubnet::most_queued(LidPlace place, std::size_t least) const {
+  return std::max(bytes_on_line(kAhead, rules(place).megabits_per_second), 2 * least);
+}
+
 // All lanes together: a device that asks does not say in which lane it will send.
 std::size_t TimedSubnet::room(std::uint32_t device, std::size_t least) const {
   const auto place = routes_.port_of_device(device);
   if (!place || routes_.active_port(*place) == nullptr) return std::numeric_limits<std::size_t>::max();
   const Output& out = output(*place);
   const std::size_t queued = out.queued + out.entering;
-  const std::size_t most = std::max(bytes_on_line(kAhead, rules(*place).megabits_per_second), 2 * least);
-  if (queued == 0) return most;
+  const std::size_t most = most_queued(*place, least);
   return most > queued ? most - queued : 0;
 }
 
-// While the port waits for credits nobody knows when: something else has to happen before.
+// When half of what may be queued has left; now, if nothing is: the device has promised the room to others.
+// While the port waits for credits nobody knows when, but something has to happen before.
 transport::Time TimedSubnet::room_at(std::uint32_t device, std::size_t least) const {
   const auto place = routes_.port_of_device(device);
-  if (!place) return {};
-  const transport::Time next = std::max(latest_, next_due().value_or(latest_));
-  const std::uint32_t rate = rules(*place).megabits_per_second;
-  if (rate == 0) return next;
-  return next + time_on_line(static_cast<std::uint32_t>(least), rate);
+  if (!place || routes_.active_port(*place) == nullptr) return {};
+  const Output& out = output(*place);
+  if (out.is_sending) {
+    const std::size_t behind = out.queued - std::min(out.queued, most_queued(*place, least) / 2);
+    return out.free_at + time_on_line(static_cast<std::uint32_t>(behind), rules(*place).megabits_per_second);
+  }
+  return out.queued + out.entering == 0 ? latest_ : std::max(latest_, next_due().value_or(latest_));
 }
 
 std::uint32_t TimedSubnet::used_blocks(LidPlace sender, std::uint8_t lane) const {

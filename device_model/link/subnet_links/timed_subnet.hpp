@@ -92,6 +92,9 @@ class TimedSubnet final : public LidFabric {
   const Output& output(LidPlace place) const { return nodes_[place.node].outputs[place.port]; }
   const LidOutput& rules(LidPlace place) const { return routes_.node(place.node).outputs[place.port]; }
 
+  // How many bytes a device may have queued, if it asks for `least`.
+  std::size_t most_queued(LidPlace place, std::size_t least) const;
+
   // At nodes (timed_subnet_nodes.cpp).
   void arrive(LidPlace place, std::uint32_t packet, transport::Time now);
   void arrive_at_device(LidPlace place, std::uint32_t packet, transport::Time now);

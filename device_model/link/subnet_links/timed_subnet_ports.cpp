@@ -72,6 +72,7 @@ void TimedSubnet::put_on_line(LidPlace out, std::uint8_t lane, const LidPort& li
   counters.transmitted_bytes += packet.bytes - wire::infiniband::kVariantCrcBytes;
   port.is_sending = true;
   const transport::Time sent = now + time_on_line(packet.bytes, rules(out).megabits_per_second);
+  port.free_at = sent;
   schedule(sent, {.kind = Kind::line_is_free, .place = out});
   schedule(sent + settings_.hop_delay,
            {.kind = Kind::arrives, .place = {link.peer_node, link.peer_port}, .value = number});
