@@ -12,6 +12,8 @@ CREDITS = "[fabric]\ncredits = true\n"
 # 2 Gbit/s of data. Headers and checksums take some of it.
 SDR_1X = 'width = "1x"\nspeed = "SDR"\n'
 SDR_1X_MB = 250.0
+# A packet for each buffer, and a long way for its credits: links are full also on a slow machine.
+SLOW_CREDITS = "buffer_bytes = 8192\nhop_delay_us = 100\n"
 RING = 5
 
 
@@ -89,33 +91,37 @@ class Rates(WithCredits):
 class Deadlocks(WithCredits):
     """Each host sends to the one two further on: every shortest way goes round in the same direction."""
 
-    def start_flows(self, *options):
-        common = ("ib_write_bw", "-F", "-R", "-s", "65536", *options)
-        pairs = []
+    def service_level(self, place, peer):
+        """As opensm has it for the path. perftest does not ask."""
+        path = self.show("saquery", "-C", "urnic0", "--src-to-dst", f"{self.lid(f'urnic{place}')}:{self.lid(f'urnic{peer}')}")
+        return int(re.search(r"\bsl\.+(\w+)", path).group(1), 0)
+
+    def start_flows(self, iterations):
+        common = ("ib_write_bw", "-F", "-s", "65536", "-n", iterations)
+        pairs, levels = [], set()
         for place in range(RING):
-            port = fabric.free_port()
             peer = (place + 2) % RING
-            server = self.fabric.start_on_urnic(*common, "-d", f"urnic{peer}", "-p", port)
-            server.wait_for_output("Waiting for client to connect")
-            pairs.append((server, peer, place, port))
-        return [(server, self.fabric.start_on_urnic(*common, "-d", f"urnic{place}", "-p", port, f"192.0.2.{peer + 1}"))
-                for server, peer, place, port in pairs]
+            there, back = self.service_level(place, peer), self.service_level(peer, place)
+            levels |= {there, back}
+            pairs.append(self.fabric.start_pair((*common, "-S", back, "-d", f"urnic{peer}"), (*common, "-S", there, "-d", f"urnic{place}")))
+        return pairs, levels
 
     def test_a_ring_with_one_lane_stands_still(self):
-        self.fabric.up(managed_by_opensm("-R", "minhop") + ring() + CREDITS + 'buffer_bytes = 8192\nvls = 1\n' + SDR_1X)
-        pairs = self.start_flows("-n", "5000")
+        self.fabric.up(managed_by_opensm("-R", "minhop") + ring() + CREDITS + SLOW_CREDITS + "vls = 1\n" + SDR_1X)
+        pairs, levels = self.start_flows(5000)
+        self.assertEqual(levels, {0})
         fabric.wait_until(lambda: "a deadlock in the InfiniBand fabric: " in self.fabric.log(), "a deadlock in the log")
         line = re.search(r"a deadlock in the InfiniBand fabric: (.*)", self.fabric.log()).group(1)
         for place in range(RING):
             self.assertIn(f"switch ring{place} port 3 VL 0 waits for switch ring{(place + 1) % RING} port 4", line)
-        for pair in pairs:
-            for program in pair:
-                program.kill()
+        for program in (program for pair in pairs for program in pair):
+            program.kill()
 
     def test_the_lanes_of_lash_go_on(self):
-        """Programs get their service levels from opensm, with the path."""
-        self.fabric.up(managed_by_opensm("-R", "lash") + ring() + CREDITS + 'buffer_bytes = 8192\n' + SDR_1X)
-        for server, client in self.start_flows("-n", "300"):
+        self.fabric.up(managed_by_opensm("-R", "lash") + ring() + CREDITS + SLOW_CREDITS + SDR_1X)
+        pairs, levels = self.start_flows(200)
+        self.assertEqual(levels, {0, 1})
+        for server, client in pairs:
             fabric.end_pair(server, client, fabric.PATIENCE, self.fabric.log)
         self.assertNotIn("deadlock", self.fabric.log())
         self.assertNotIn("deadlock", self.fabric.run(self.fabric.urnic, "status"))

@@ -17,6 +17,8 @@ constexpr std::size_t kEventsOfPacket = 4;
 
 // How much data a device may queue for its line: enough that the line is never idle between two rounds.
 constexpr transport::Nanoseconds kAhead{20'000};
+// On slow lines so many packets.
+constexpr std::size_t kPacketsAhead = 4;
 
 }  // namespace
 
@@ -88,7 +90,7 @@ void TimedSubnet::carry_out(const Event& event, transport::Time now) {
 }
 
 std::size_t TimedSubnet::most_queued(LidPlace place, std::size_t least) const {
-  return std::max(bytes_on_line(kAhead, rules(place).megabits_per_second), 2 * least);
+  return std::max<std::size_t>(bytes_on_line(kAhead, rules(place).megabits_per_second), kPacketsAhead * least);
 }
 
 // All lanes together: a device that asks does not say in which lane it will send.
