@@ -46,7 +46,7 @@ class LidFabric {
 
   // As in Port: how many bytes a device may send, and when there is room again.
   virtual std::size_t room(std::uint32_t device, std::size_t least) const = 0;
-  virtual transport::Time room_at(std::uint32_t device, std::size_t least) const = 0;
+  virtual transport::Time room_at(std::uint32_t device) const = 0;
 };
 
 }  // namespace urnic::link

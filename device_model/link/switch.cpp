@@ -81,7 +81,7 @@ std::size_t SwitchPort::room(transport::Time now, std::size_t least) const {
 transport::Time SwitchPort::room_at(std::size_t least) const {
   transport::Time outside_at = waits_for != nullptr ? waits_for->room_at() : transport::Time{};
   if (frame_switch_.lid_fabric_ != nullptr)
-    outside_at = std::max(outside_at, frame_switch_.lid_fabric_->room_at(number, least));
+    outside_at = std::max(outside_at, frame_switch_.lid_fabric_->room_at(number));
   if (!is_impaired()) return outside_at;
   const transport::Time line =
       std::max(outside_at, link->channel(Direction::transmit).model().room_at(kAhead, least));

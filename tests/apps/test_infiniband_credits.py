@@ -80,7 +80,7 @@ class Rates(WithCredits):
     def test_a_slow_receiver_stops_its_sender(self):
         self.fabric.run(self.fabric.urnic, "link", "set", "urnic1", "--direction", "rx", "rate_gbps=0.2")
         reached = self.bandwidth("ib_write_bw", "-s", "65536", "-n", "200", server="urnic1", client="urnic0")
-        self.assertLess(reached, 25)
+        self.assertLess(reached, 26)
         self.assertGreater(self.wait_of("other", 1), 0)
         self.assertGreater(self.wait_of("one", 4), 0)
         counters = self.fabric.run(self.fabric.urnic, "link", "show", "--json")

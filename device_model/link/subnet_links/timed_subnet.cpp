@@ -89,8 +89,10 @@ void TimedSubnet::carry_out(const Event& event, transport::Time now) {
   }
 }
 
-std::size_t TimedSubnet::most_queued(LidPlace place, std::size_t least) const {
-  return std::max<std::size_t>(bytes_on_line(kAhead, rules(place).megabits_per_second), kPacketsAhead * least);
+// The same for who sends large packets and who sends small ones: none of them may keep the others waiting.
+std::size_t TimedSubnet::most_queued(LidPlace place) const {
+  return std::max<std::size_t>(bytes_on_line(kAhead, rules(place).megabits_per_second),
+                               kPacketsAhead * kSlotBytes);
 }
 
 // All lanes together: a device that asks does not say in which lane it will send.
@@ -99,18 +101,19 @@ std::size_t TimedSubnet::room(std::uint32_t device, std::size_t least) const {
   if (!place || routes_.active_port(*place) == nullptr) return std::numeric_limits<std::size_t>::max();
   const Output& out = output(*place);
   const std::size_t queued = out.queued + out.entering;
-  const std::size_t most = most_queued(*place, least);
+  const std::size_t most = most_queued(*place);
+  if (queued == 0) return std::max(most, least);
   return most > queued ? most - queued : 0;
 }
 
 // When half of what may be queued has left; now, if nothing is: the device has promised the room to others.
 // While the port waits for credits nobody knows when, but something has to happen before.
-transport::Time TimedSubnet::room_at(std::uint32_t device, std::size_t least) const {
+transport::Time TimedSubnet::room_at(std::uint32_t device) const {
   const auto place = routes_.port_of_device(device);
   if (!place || routes_.active_port(*place) == nullptr) return {};
   const Output& out = output(*place);
   if (out.is_sending) {
-    const std::size_t behind = out.queued - std::min(out.queued, most_queued(*place, least) / 2);
+    const std::size_t behind = out.queued - std::min(out.queued, most_queued(*place) / 2);
     return out.free_at + time_on_line(static_cast<std::uint32_t>(behind), rules(*place).megabits_per_second);
   }
   return out.queued + out.entering == 0 ? latest_ : std::max(latest_, next_due().value_or(latest_));

@@ -36,7 +36,7 @@ class TimedSubnet final : public LidFabric {
   void pass_next() override;
   std::optional<transport::Time> next_due() const override { return events_.earliest(); }
   std::size_t room(std::uint32_t device, std::size_t least) const override;
-  transport::Time room_at(std::uint32_t device, std::size_t least) const override;
+  transport::Time room_at(std::uint32_t device) const override;
 
   // Lanes that have waited for each other in a circle since 0.1 s at least; empty: there are none.
   const std::vector<WaitingLane>& deadlock() const { return deadlock_; }
@@ -92,8 +92,8 @@ class TimedSubnet final : public LidFabric {
   const Output& output(LidPlace place) const { return nodes_[place.node].outputs[place.port]; }
   const LidOutput& rules(LidPlace place) const { return routes_.node(place.node).outputs[place.port]; }
 
-  // How many bytes a device may have queued, if it asks for `least`.
-  std::size_t most_queued(LidPlace place, std::size_t least) const;
+  // How many bytes a device may have queued.
+  std::size_t most_queued(LidPlace place) const;
 
   // At nodes (timed_subnet_nodes.cpp).
   void arrive(LidPlace place, std::uint32_t packet, transport::Time now);
