@@ -14,6 +14,7 @@
 #include "device_model/control/admin/active_faults.hpp"
 #include "device_model/control/admin/admin_server.hpp"
 #include "device_model/control/admin/engine_watch.hpp"
+#include "device_model/control/deadlock_lines.hpp"
 #include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/fabric/interface_watch.hpp"
@@ -81,6 +82,7 @@ struct DeviceProcess::Impl {
                 {options.refuse_own_process, options.copiers, &mlx5::kernel_commands()}),
         identifiers(rdma_cm.rdma_cm().identifiers()),
         strangers(loop, fabric),
+        deadlocks(loop, fabric),
         netlink_server(loop, disposal, fabric, control.contexts(), directory.netlink_socket(),
                        directory.sysfs()),
         faults(fabric),
@@ -222,6 +224,7 @@ struct DeviceProcess::Impl {
   ControlServer control;
   ListedIdentifiers identifiers;
   StrangerLines strangers;
+  DeadlockLines deadlocks;
   netlink::NetlinkServer netlink_server;
   ActiveFaults faults;
   AdminServer admin;

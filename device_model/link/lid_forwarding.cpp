@@ -1,15 +1,23 @@
-// Packets of InfiniBand at the built-in switch: forwarded by LID.
+// Packets of InfiniBand at the built-in switch: forwarded by LID, at once or by what is inside the subnet.
+#include <algorithm>
+#include <utility>
+
 #include "device_model/link/switch.hpp"
 #include "device_model/link/switch_port.hpp"
 #include "wire/infiniband/route_codec.hpp"
 
 namespace urnic::link {
 
-// Null: to a group, or `obstacle` says why it reaches no port.
+// Null: to a group, or `obstacle` says why it reaches no port. Where packets take time inside, they are
+// counted there, and may find another way until then; one that has none now is dropped here.
 SwitchPort* Switch::port_by_lid(const SwitchPort& from, const wire::Frame& packet,
                                 std::string_view& obstacle) {
   const wire::Lid destination = wire::infiniband::destination_of(packet.headers);
   if (wire::is_multicast(destination)) return nullptr;
+  if (lid_fabric_ != nullptr) {
+    const LidRoutes::Way way = lid_routes_.find(from.number, destination);
+    if (way.device < ports_.size()) return ports_[way.device].get();
+  }
   const LidRoutes::Way way = lid_routes_.pass(from.number, destination, packet.size());
   if (way.device < ports_.size()) return ports_[way.device].get();
   obstacle = way.obstacle;
@@ -19,10 +27,80 @@ SwitchPort* Switch::port_by_lid(const SwitchPort& from, const wire::Frame& packe
 // The sender's own members get it at once: an adapter loops what it sends to a group back (IBTA 10.5.2).
 void Switch::copy_to_members(const FrameInFlight& flight, transport::Time now) {
   copy_to(*flight.from, flight, now);
+  if (lid_fabric_ != nullptr) {
+    FrameInFlight further(flight);
+    further.slot = nullptr;
+    return enter_subnet(further, now);
+  }
   const wire::Lid group = wire::infiniband::destination_of(flight.frame.headers);
   for (const std::uint32_t device :
        lid_routes_.pass_to_group(flight.from->number, group, flight.frame.size()))
     if (device < ports_.size()) copy_to(*ports_[device], flight, now);
+}
+
+void Switch::set_lid_node(std::uint32_t number, LidNode node, transport::Time now) {
+  lid_routes_.set_node(number, std::move(node));
+  if (lid_fabric_ != nullptr) lid_fabric_->node_changed(number, now);
+}
+
+// It is behind the sender's link.
+void Switch::enter_subnet(FrameInFlight& flight, transport::Time now) {
+  PooledFrame* const frame = flight.slot != nullptr ? std::exchange(flight.slot, nullptr)
+                                                    : in_flight_.copy(flight.frame, *flight.from);
+  if (frame == nullptr) {
+    flight.remarks.next().add("subnet: too many frames under way");
+    return dropped(flight, flight.from->device, Direction::transmit);
+  }
+  frame->origin = flight.origin;
+  frame->to = flight.to;
+  frame->remarks = flight.remarks;
+  lid_fabric_->enter(*frame, flight.from->number, now);
+}
+
+bool Switch::subnet_is_next() const {
+  const auto inside = lid_fabric_->next_due();
+  const auto links = in_flight_.earliest();
+  return inside && (!links || *inside <= *links);
+}
+
+// Its link may have a rate: then it takes a packet when the one before has passed.
+transport::Time Switch::takes_at(std::uint32_t device, std::size_t bytes, transport::Time now) const {
+  const SwitchPort& port = *ports_[device];
+  if (!port.is_impaired(Direction::receive)) return now;
+  const LinkDirection& line = port.link->channel(Direction::receive).model();
+  constexpr transport::Nanoseconds kWhenIdle{0};
+  if (line.room(now, kWhenIdle, bytes) >= bytes) return now;
+  return std::max(now, line.room_at(kWhenIdle, 0));
+}
+
+void Switch::leave(PooledFrame& frame, std::uint32_t device, transport::Time now) {
+  SwitchPort& to = *ports_[device];
+  FrameInFlight flight(frame.frame(), frame.origin, frame.from, &to);
+  flight.slot = &frame;
+  flight.remarks = frame.remarks;
+  if (to.is_impaired(Direction::receive)) {
+    to.link->channel(Direction::receive).enter(flight, now);
+  } else {
+    arrive(flight.frame, flight.origin, to, flight.remarks.view());
+  }
+  if (flight.slot != nullptr) in_flight_.retire(flight.slot);
+}
+
+void Switch::lose(PooledFrame& frame, std::string_view why) {
+  FrameInFlight flight(frame.frame(), frame.origin, frame.from, frame.to);
+  flight.remarks = frame.remarks;
+  flight.remarks.next().add("subnet: ").add(why);
+  dropped(flight, frame.from->device, Direction::transmit);
+  in_flight_.retire(&frame);
+}
+
+PooledFrame* Switch::copy(PooledFrame& frame) {
+  PooledFrame* const another = in_flight_.copy(frame.frame(), *frame.from);
+  if (another == nullptr) return nullptr;
+  another->origin = frame.origin;
+  another->to = frame.to;
+  another->remarks = frame.remarks;
+  return another;
 }
 
 }  // namespace urnic::link

@@ -1,7 +1,6 @@
 #include "device_model/link/lid_routes.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace urnic::link {
@@ -13,13 +12,17 @@ constexpr std::uint8_t kNoRoute = 0xFF;
 // A subnet has no longer way; tables may have circles.
 constexpr unsigned kMostHops = 64;
 
-// The port by which a switch sends a packet on; 0: the switch itself.
-std::optional<std::uint8_t> route_of(const LidNode& node, wire::Lid destination) {
-  if (destination.value >= node.linear.size() || node.linear[destination.value] == kNoRoute) return {};
-  return node.linear[destination.value];
+}  // namespace
+
+std::optional<std::uint8_t> LidNode::route_to(wire::Lid destination) const {
+  if (destination.value >= linear.size() || linear[destination.value] == kNoRoute) return {};
+  return linear[destination.value];
 }
 
-}  // namespace
+const LidPortSet* LidNode::ports_of_group(wire::Lid group) const {
+  const std::size_t index = group.value - wire::kFirstMulticastLid.value;
+  return index < groups.size() ? &groups[index] : nullptr;
+}
 
 void LidRoutes::set_node(std::uint32_t number, LidNode node) {
   std::uint32_t last = number;
@@ -48,12 +51,17 @@ const LidNode* LidRoutes::adapter_of(std::uint32_t device) const {
   return &nodes_[node_of_device_[device]];
 }
 
-const LidPort* LidRoutes::port_at(Place place) const {
+std::optional<LidPlace> LidRoutes::port_of_device(std::uint32_t device) const {
+  if (adapter_of(device) == nullptr) return {};
+  return LidPlace{node_of_device_[device], 1};
+}
+
+const LidPort* LidRoutes::port_at(LidPlace place) const {
   const std::vector<LidPort>& ports = nodes_[place.node].ports;
   return place.port < ports.size() ? &ports[place.port] : nullptr;
 }
 
-const LidPort* LidRoutes::active_port(Place place) const {
+const LidPort* LidRoutes::active_port(LidPlace place) const {
   const LidPort* const port = port_at(place);
   if (port == nullptr || !port->is_active) return nullptr;
   const LidPort* const peer = port_at({port->peer_node, port->peer_port});
@@ -67,7 +75,7 @@ LidRoutes::Way LidRoutes::walk(std::uint32_t device, wire::Lid destination, Leav
   const LidNode* const sender = adapter_of(device);
   if (sender == nullptr || sender->lid == wire::Lid{}) return blocked("the port has no LID");
   if (wire::has_lid(sender->lid, sender->lmc, destination)) return {device, {}};
-  Place at{node_of_device_[device], 1};
+  LidPlace at{node_of_device_[device], 1};
   for (unsigned hop = 0; hop < kMostHops; ++hop) {
     leaves_by(at);
     const LidPort* const out = active_port(at);
@@ -78,7 +86,7 @@ LidRoutes::Way LidRoutes::walk(std::uint32_t device, wire::Lid destination, Leav
         return blocked("the port at the end has another LID");
       return {node.device, {}};
     }
-    const auto next = route_of(node, destination);
+    const auto next = node.route_to(destination);
     if (!next) return blocked("a switch has no route to the LID");
     if (*next == 0) return blocked("a switch itself takes no data");
     at = {out->peer_node, *next};
@@ -86,7 +94,7 @@ LidRoutes::Way LidRoutes::walk(std::uint32_t device, wire::Lid destination, Leav
   return blocked("the routes go round in a circle");
 }
 
-void LidRoutes::count(Place out, std::size_t bytes) {
+void LidRoutes::count(LidPlace out, std::size_t bytes) {
   const LidPort* const link = active_port(out);
   if (link == nullptr) {
     if (out.port < counters_[out.node].size()) ++counters_[out.node][out.port].discards;
@@ -101,15 +109,15 @@ void LidRoutes::count(Place out, std::size_t bytes) {
 }
 
 LidRoutes::Way LidRoutes::pass(std::uint32_t device, wire::Lid destination, std::size_t bytes) {
-  return walk(device, destination, [&](Place out) { count(out, bytes); });
+  return walk(device, destination, [&](LidPlace out) { count(out, bytes); });
 }
 
 LidRoutes::Way LidRoutes::find(std::uint32_t device, wire::Lid destination) const {
-  return walk(device, destination, [](Place) {});
+  return walk(device, destination, [](LidPlace) {});
 }
 
 // The link that leaves at `out`, to a node where the packet was not yet: tables may have circles.
-void LidRoutes::spread_by(Place out, std::size_t bytes) {
+void LidRoutes::spread_by(LidPlace out, std::size_t bytes) {
   count(out, bytes);
   const LidPort* const link = active_port(out);
   if (link == nullptr || was_there_[link->peer_node]) return;
@@ -123,12 +131,12 @@ void LidRoutes::spread_by(Place out, std::size_t bytes) {
 }
 
 // Out of all ports of the group but the one by which it came.
-void LidRoutes::spread(Place arrival, wire::Lid group, std::size_t bytes) {
+void LidRoutes::spread(LidPlace arrival, wire::Lid group, std::size_t bytes) {
   const LidNode& node = nodes_[arrival.node];
-  const std::size_t index = group.value - wire::kFirstMulticastLid.value;
-  if (index >= node.groups.size()) return;
+  const LidPortSet* const ports = node.ports_of_group(group);
+  if (ports == nullptr) return;
   for (std::size_t port = 1; port < node.ports.size(); ++port)
-    if (port != arrival.port && node.groups[index].test(port))
+    if (port != arrival.port && ports->test(port))
       spread_by({arrival.node, static_cast<std::uint8_t>(port)}, bytes);
 }
 
@@ -143,7 +151,7 @@ const std::vector<std::uint32_t>& LidRoutes::pass_to_group(std::uint32_t device,
   was_there_[own] = true;
   spread_by({own, 1}, bytes);
   while (!arrivals_.empty()) {
-    const Place arrival = arrivals_.back();
+    const LidPlace arrival = arrivals_.back();
     arrivals_.pop_back();
     spread(arrival, group, bytes);
   }

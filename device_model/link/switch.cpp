@@ -50,6 +50,8 @@ Elsewhere elsewhere;
 
 // How many links a lost frame may pass, for each frame that arrives.
 constexpr std::uint32_t kLinksPassed = 4;
+// The same for what happens inside a subnet whose packets take time: four for each of a dozen links.
+constexpr std::uint32_t kStepsInside = 48;
 
 // How much data a device may queue for its line: enough that the line is never idle between two rounds.
 constexpr transport::Nanoseconds kAhead{20'000};
@@ -68,13 +70,18 @@ std::size_t SwitchPort::in_place_from(const wire::NetworkHeaders& path) const {
 std::size_t SwitchPort::room(transport::Time now, std::size_t least) const {
   if (!frame_switch_.trunks_.empty() && !frame_switch_.trunks_have_room()) return 0;
   if (waits_for != nullptr && !waits_for->has_room(now)) return 0;
-  if (!is_impaired()) return std::numeric_limits<std::size_t>::max();
+  const std::size_t inside = frame_switch_.lid_fabric_ != nullptr
+                                 ? frame_switch_.lid_fabric_->room(number, least)
+                                 : std::numeric_limits<std::size_t>::max();
+  if (!is_impaired()) return inside;
   const std::size_t under_way = frame_switch_.in_flight_.room(frames_under_way) * least;
-  return std::min(under_way, link->channel(Direction::transmit).model().room(now, kAhead, least));
+  return std::min({inside, under_way, link->channel(Direction::transmit).model().room(now, kAhead, least)});
 }
 
 transport::Time SwitchPort::room_at(std::size_t least) const {
-  const transport::Time outside_at = waits_for != nullptr ? waits_for->room_at() : transport::Time{};
+  transport::Time outside_at = waits_for != nullptr ? waits_for->room_at() : transport::Time{};
+  if (frame_switch_.lid_fabric_ != nullptr)
+    outside_at = std::max(outside_at, frame_switch_.lid_fabric_->room_at(number));
   if (!is_impaired()) return outside_at;
   const transport::Time line =
       std::max(outside_at, link->channel(Direction::transmit).model().room_at(kAhead, least));
@@ -103,6 +110,7 @@ SwitchPort* Switch::port_of(std::uint64_t address) const {
 std::size_t Switch::in_place_from(const SwitchPort& from, const wire::NetworkHeaders& path) const {
   const SwitchPort* port = nullptr;
   if (path.local) {
+    if (lid_fabric_ != nullptr) return kNeverInPlace;
     const LidRoutes::Way way = lid_routes_.find(from.number, path.local->destination);
     if (way.device < ports_.size()) port = ports_[way.device].get();
   } else {
@@ -326,7 +334,9 @@ bool Switch::goes_to_many(const wire::Frame& frame) const {
 void Switch::forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& frame,
                         const PacketOrigin& origin, transport::Time now) {
   // The bytes are in the sending engine's staging, which it keeps until its batch ends.
-  if (!from.is_impaired(Direction::transmit) && !to.is_impaired(Direction::receive) && to.trunk == nullptr) {
+  const bool takes_time_inside = lid_fabric_ != nullptr && frame.link_layer == wire::LinkLayer::infiniband;
+  if (!from.is_impaired(Direction::transmit) && !to.is_impaired(Direction::receive) && to.trunk == nullptr &&
+      !takes_time_inside) {
     return arrive(frame, origin, to, {});
   }
   FrameInFlight flight(frame, origin, &from, &to);
@@ -369,6 +379,9 @@ void Switch::hand_on(FrameInFlight& flight, Direction passed, transport::Time no
   SwitchPort& to = *flight.to;
   if (passed == Direction::transmit) {
     if (flight.to == flight.from && goes_to_many(flight.frame)) return flood(flight, now);
+    if (flight.frame.link_layer == wire::LinkLayer::infiniband && lid_fabric_ != nullptr &&
+        flight.to != flight.from)
+      return enter_subnet(flight, now);
     if (to.trunk != nullptr) return put_on_trunk(flight, to, Onward::through_link, now);
     if (to.is_impaired(Direction::receive)) return to.link->channel(Direction::receive).enter(flight, now);
   }
@@ -441,8 +454,15 @@ Load Switch::deliver_due(transport::Time now, const Load& most) {
     Port& entrance = end->entrance != nullptr ? *end->entrance : *end;
     end->outside->take(entrance, now, most);
   }
-  for (std::uint32_t passed = 0; passed < kLinksPassed * most.frames; ++passed) {
+  const std::uint32_t steps = (lid_fabric_ != nullptr ? kStepsInside : kLinksPassed) * most.frames;
+  for (std::uint32_t passed = 0; passed < steps; ++passed) {
     if (arrived_.frames >= most.frames || arrived_.bytes >= most.bytes) break;
+    if (lid_fabric_ != nullptr && subnet_is_next()) {
+      const auto due = lid_fabric_->next_due();
+      if (*due > now) break;
+      lid_fabric_->pass_next();
+      continue;
+    }
     const auto departure = in_flight_.take_due(now);
     if (!departure) break;
     departure->item->channel->leave(*departure->item, departure->due);
@@ -479,6 +499,7 @@ std::uint32_t Switch::count() const {
 
 std::optional<transport::Time> Switch::next_due() const {
   std::optional<transport::Time> next = in_flight_.earliest();
+  if (lid_fabric_ != nullptr && subnet_is_next()) next = lid_fabric_->next_due();
   for (const Link* link : links_) {
     const auto look = link->next_look();
     if (look && (!next || *look < *next)) next = look;
@@ -490,7 +511,13 @@ std::optional<transport::Time> Switch::next_due() const {
   return next;
 }
 
+bool Switch::overdue(transport::Time now) const {
+  const auto inside = lid_fabric_ != nullptr ? lid_fabric_->next_due() : std::nullopt;
+  return in_flight_.overdue(now) || (inside && *inside <= now);
+}
+
 bool Switch::takes_time() const {
+  if (lid_fabric_ != nullptr) return true;
   return std::any_of(links_.begin(), links_.end(), [](const Link* link) { return link->takes_time(); });
 }
 

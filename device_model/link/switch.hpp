@@ -11,6 +11,7 @@
 
 #include "device_model/link/frame_in_flight.hpp"
 #include "device_model/link/frames_in_flight.hpp"
+#include "device_model/link/lid_fabric.hpp"
 #include "device_model/link/lid_routes.hpp"
 #include "device_model/link/link.hpp"
 #include "device_model/link/observation.hpp"
@@ -23,7 +24,7 @@ namespace urnic::link {
 class OuterPort;
 class SwitchPort;
 
-class Switch final : public Uplink, private Forwarder {
+class Switch final : public Uplink, private Forwarder, private LidExit {
  public:
   Switch();
   ~Switch();
@@ -70,6 +71,12 @@ class Switch final : public Uplink, private Forwarder {
   // Between the InfiniBand devices, all of which are attached to one engine's switch.
   LidRoutes& lid_routes() { return lid_routes_; }
   const LidRoutes& lid_routes() const { return lid_routes_; }
+  // From now on their packets pass `inside`, and take time there. It outlives the switch's use, and has the
+  // switch as its exit.
+  void set_lid_fabric(LidFabric& inside) { lid_fabric_ = &inside; }
+  LidExit& lid_exit() { return *this; }
+  // A node of theirs is another one now. Allocates.
+  void set_lid_node(std::uint32_t number, LidNode node, transport::Time now);
 
   // A frame arrives from another switch.
   void arrive_by_trunk(const Trunk::Passenger& passenger, transport::Time now);
@@ -99,7 +106,7 @@ class Switch final : public Uplink, private Forwarder {
   void flush() override;
   void woken() override;
   std::optional<transport::Time> next_due() const override;
-  bool overdue(transport::Time now) const override { return in_flight_.overdue(now); }
+  bool overdue(transport::Time now) const override;
   bool takes_time() const override;
   std::uint32_t count() const override;
 
@@ -123,6 +130,12 @@ class Switch final : public Uplink, private Forwarder {
 
   void forward(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin, transport::Time now);
   SwitchPort* port_by_lid(const SwitchPort& from, const wire::Frame& packet, std::string_view& obstacle);
+  void enter_subnet(FrameInFlight& flight, transport::Time now);
+  bool subnet_is_next() const;
+  transport::Time takes_at(std::uint32_t device, std::size_t bytes, transport::Time now) const override;
+  void leave(PooledFrame& frame, std::uint32_t device, transport::Time now) override;
+  void lose(PooledFrame& frame, std::string_view why) override;
+  PooledFrame* copy(PooledFrame& frame) override;
   void enter_from_outside(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
                           transport::Time now);
   void forward_to(SwitchPort& to, SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
@@ -161,6 +174,7 @@ class Switch final : public Uplink, private Forwarder {
   std::vector<Trunk*> trunks_;
   std::vector<Route> routes_;
   LidRoutes lid_routes_;
+  LidFabric* lid_fabric_ = nullptr;  // null: a subnet takes no time
   std::vector<FrameObserver*> observers_;
   std::size_t observed_bytes_ = 0;  // the longest reach of them
   std::uint64_t unknown_destination_ = 0;

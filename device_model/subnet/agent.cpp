@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device_model/subnet/lane_tables.hpp"
 #include "device_model/subnet/link_ability.hpp"
 #include "device_model/subnet/notices.hpp"
 #include "device_model/subnet/port_settings.hpp"
@@ -99,29 +100,20 @@ MadStatus pkey_table(const Question& question) {
   return MadStatus::ok;
 }
 
-// The specification leaves open what is there before a manager writes. As in switches that one can buy: each
-// SL has the lane of its number, and begins anew behind the last lane. So managers whose routes rely on lanes
-// (opensm's lash) have them without writing tables.
-SmpData usual_sl_to_vl(const PortInfo& info) {
-  const unsigned lanes = kDataLanes.at(info.vl_capacity - 1u);
-  SmpData table{};
-  for (unsigned sl = 0; sl < 2 * kSlToVlBytes; sl += 2)
-    table[sl / 2] = static_cast<std::byte>((sl % lanes) << 4 | (sl + 1) % lanes);
-  return table;
-}
-
 MadStatus sl_to_vl(const Question& question) {
   Node& node = question.node();
   const std::uint32_t output =
       node.is_switch() ? output_of_sl_to_vl(question.modifier()) : std::uint32_t{question.place.port};
   const std::uint32_t input = node.is_switch() ? input_of_sl_to_vl(question.modifier()) : 0;
   if (!node.has_port(output) || (node.is_switch() && !node.has_port(input))) return MadStatus::invalid_field;
-  Port& port = node.ports[output];
-  const auto [place, is_new] = port.sl_to_vl.try_emplace(static_cast<PortNumber>(input));
-  SmpData& table = place->second;
-  if (is_new) table = usual_sl_to_vl(port.info);
-  if (question.is_set) std::copy_n(question.smp.data.begin(), kSlToVlBytes, table.begin());
-  question.smp.data = table;
+  const auto from = static_cast<PortNumber>(input);
+  const auto to = static_cast<PortNumber>(output);
+  if (question.is_set) {
+    SmpData table{};
+    std::copy_n(question.smp.data.begin(), kSlToVlBytes, table.begin());
+    node.ports[to].sl_to_vl[from] = table;
+  }
+  question.smp.data = sl_to_vl_of(node, from, to);
   return MadStatus::ok;
 }
 

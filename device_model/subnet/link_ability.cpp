@@ -74,6 +74,11 @@ LinkRate active_rate(const PortInfo& port) {
   return {static_cast<LinkWidth>(place_of(port.width_active)), static_cast<LinkSpeed>(speed)};
 }
 
+std::uint32_t data_rate_mbps(const LinkRate& rate) {
+  constexpr std::array<std::uint32_t, 7> kOfLane{2000, 4000, 8000, 13636, 25000, 50000, 100000};
+  return kOfLane.at(static_cast<std::size_t>(rate.speed)) * lanes_of(rate.width);
+}
+
 bool may_enable(const PortInfo& port, const PortInfo& wanted) {
   const bool widths =
       wanted.width_enabled == kAllWidths || is_within(wanted.width_enabled, port.width_supported);

@@ -49,6 +49,10 @@ bool train(wire::mad::PortInfo& one, wire::mad::PortInfo& other);
 // What the port's link runs at.
 LinkRate active_rate(const wire::mad::PortInfo& port);
 
+// What it carries: 10^6 bits a second of data, without the encoding of the line (8b/10b up to QDR, else
+// 64b/66b), as people name it: 100,000 for EDR 4x.
+std::uint32_t data_rate_mbps(const LinkRate& rate);
+
 // What a manager writes to the enabled widths and speeds. A value may name only what is supported.
 bool may_enable(const wire::mad::PortInfo& port, const wire::mad::PortInfo& wanted);
 // It has effect when the link trains again.

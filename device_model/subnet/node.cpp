@@ -13,7 +13,10 @@ using namespace wire::mad;
 constexpr std::uint8_t kPollingByDefault = 2;
 constexpr std::uint8_t kArbitrationEntries = 8;
 constexpr std::uint8_t kSubnetTimeout = 18;  // code for 1.07 s
-constexpr std::uint8_t kResponseTime = 16;   // code for 0.27 s
+// Until a manager writes: as opensm does by default.
+constexpr std::uint8_t kHeadOfQueueLife = 18;  // code for 1.07 s
+constexpr std::uint8_t kStallCount = 7;        // packets
+constexpr std::uint8_t kResponseTime = 16;     // code for 0.27 s
 constexpr std::uint64_t kDefaultPrefix = 0xFE80'0000'0000'0000;
 
 SmpData text_of(std::string_view description) {
@@ -35,6 +38,8 @@ Port make_port(PortNumber number, std::uint8_t mtu) {
   give_ability(info, {.mtu = mtu});
   info.vl_arbitration_high_capacity = info.vl_arbitration_low_capacity = kArbitrationEntries;
   info.response_time = kResponseTime;
+  info.head_of_queue_life = kHeadOfQueueLife;
+  info.vl_stall_count = kStallCount;
   port.pkeys[0] = kDefaultPkey;
   return port;
 }

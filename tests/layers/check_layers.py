@@ -27,7 +27,7 @@ ENGINE = {"wire", "device_model/abi", "device_model/memory", "device_model/link"
 ENGINE_ROOMS = {f"device_model/engine/{room}" for room in (
     "loop", "rings", "completion", "steering", "device", "batch", "round", "receives", "queue_pair", "management",
     "doorbells", "mlx5_rings")}
-BELOW_CONTROL = {"trust", "device_model/link/udp", "device_model/link/neighbours", "device_model/link/membership",
+BELOW_CONTROL = {"trust", "device_model/link/subnet_links", "device_model/link/udp", "device_model/link/neighbours", "device_model/link/membership",
                  "device_model/link/frames", "wire/mad",
                  "device_model/settings", "device_model/fault", "device_model/capture", "device_model/engine", "device_model/subnet",
                  "device_model/subnet/manager", "device_model/subnet/administration",
@@ -58,6 +58,7 @@ MAY_KNOW = {
     "device_model/memory": TRANSPORT_FOR_ALL,
     "device_model/settings": {"terminal"},
     "device_model/link": TRANSPORT_FOR_ALL,
+    "device_model/link/subnet_links": {"device_model/link", *TRANSPORT_FOR_ALL},
     "device_model/link/udp": {"device_model/link", "device_model/memory", *TRANSPORT_FOR_ALL},
     "device_model/link/neighbours": {"device_model/link", *TRANSPORT_FOR_ALL},
     "device_model/link/membership": TRANSPORT_FOR_ALL,

@@ -89,7 +89,9 @@ std::string subnet_line(const nlohmann::json& subnet) {
     who = "subnet manager built in";
   if (manager != "opensm" && subnet.at("program_manages").get<bool>())
     who += ", a program manages the fabric";
-  return fmt::format("InfiniBand fabric: {}; {} of {} ports active", who, active, subnet.at("ports").size());
+  const auto& deadlock = subnet.at("deadlock");
+  return fmt::format("InfiniBand fabric: {}; {} of {} ports active{}", who, active, subnet.at("ports").size(),
+                     deadlock.is_null() ? "" : "; a deadlock: " + deadlock.get<std::string>());
 }
 
 }  // namespace urnic::cli

@@ -35,4 +35,10 @@ struct LocalRouteHeader {
 void encode(const LocalRouteHeader& header, std::byte* to);
 LocalRouteHeader decode_local_route(const std::byte* from);
 
+// Changes the lane of the LRH at `lrh`, as each link does (IBTA 7.6.6). The ICRC stays right, the VCRC does
+// not.
+inline void set_virtual_lane(std::byte* lrh, std::uint8_t lane) {
+  *lrh = static_cast<std::byte>(lane << 4) | (*lrh & std::byte{0x0F});
+}
+
 }  // namespace urnic::wire::infiniband

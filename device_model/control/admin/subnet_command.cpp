@@ -1,9 +1,11 @@
 // The admin socket's request for the InfiniBand fabric: "subnet".
 #include <array>
+#include <string>
 #include <string_view>
 
 #include "device_model/control/admin/admin_server.hpp"
 #include "device_model/control/admin/subnet_description.hpp"
+#include "device_model/control/fabric/deadlock_report.hpp"
 #include "device_model/control/fabric/port_record.hpp"
 #include "device_model/subnet/network.hpp"
 #include "json/json.hpp"
@@ -33,12 +35,14 @@ json describe_subnet(Fabric& fabric, const SubnetManager& manager) {
   json ports = json::array();
   for (const auto& device : fabric.devices())
     if (device->adapter) ports.push_back(describe_port(fabric, *device));
+  const std::string deadlock = deadlock_text(fabric);
   return {{"manager", name(manager.choice())},
           {"state", kStateNames[static_cast<std::size_t>(manager.state())]},
           {"pid", manager.pid() != 0 ? json(manager.pid()) : json()},
           {"problem", manager.problem().empty() ? json() : json(manager.problem())},
           {"program_manages", fabric.subnet().has_managing_program()},
           {"brought_up", manager.has_brought_up()},
+          {"deadlock", deadlock.empty() ? json() : json(deadlock)},
           {"ports", ports}};
 }
 

@@ -22,6 +22,7 @@
 #include "device_model/control/fabric/wire_kind.hpp"
 #include "device_model/link/link_settings.hpp"
 #include "device_model/link/shared_buffer.hpp"
+#include "device_model/link/subnet_links/timed_subnet_settings.hpp"
 #include "device_model/settings/setting_error.hpp"
 #include "device_model/subnet/fabric_plan.hpp"
 #include "device_model/transport/congestion_settings.hpp"
@@ -92,7 +93,9 @@ struct Configuration {
   ManagerChoice subnet_manager = ManagerChoice::none;
   std::vector<std::string> opensm_options;  // words behind those of opensm_start
   subnet::FabricPlan fabric;                // without nodes if there are no such devices
-  std::uint32_t engines = 1;                // threads among which the devices are divided
+  // Of packets inside that fabric; empty: they take no time there, and wait for nothing.
+  std::optional<link::TimedSubnetSettings> credits;
+  std::uint32_t engines = 1;  // threads among which the devices are divided
   wire::Icrc icrc = wire::Icrc::owed;
   bool maps_shared_memory = true;
   PrivateMemory private_memory = PrivateMemory::shared_when_it_pays;

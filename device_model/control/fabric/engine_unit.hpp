@@ -9,6 +9,7 @@
 #include "device_model/engine/management/management_traffic.hpp"
 #include "device_model/link/frames/host_interface.hpp"
 #include "device_model/link/frames/station_port.hpp"
+#include "device_model/link/subnet_links/timed_subnet.hpp"
 #include "device_model/link/switch.hpp"
 #include "device_model/link/trunk_ports.hpp"
 
@@ -28,6 +29,7 @@ struct EngineUnit {
   std::vector<std::unique_ptr<link::StationPort>> stations;
   std::vector<std::unique_ptr<link::HostInterface>> host_interfaces;
   link::Switch frame_switch;
+  std::unique_ptr<link::TimedSubnet> timed_subnet;  // null: packets take no time inside the InfiniBand fabric
   link::TrunkPorts trunk_ports;
   engine::ManagementTraffic management;
   engine::Engine engine;

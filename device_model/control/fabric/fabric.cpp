@@ -77,6 +77,7 @@ Fabric::Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCa
   device_of_node_.resize(subnet_->nodes().size());
   for (const auto& device : devices_)
     if (device->adapter) device_of_node_.at(*device->adapter) = device.get();
+  if (configuration.credits) make_subnet_timed(*configuration.credits);
   if (!subnet_->nodes().empty()) {
     lid_routing_ = std::make_unique<LidRouting>(*this);
     observed_datagrams_ = std::make_unique<ObservedDatagrams>(*this);
@@ -88,6 +89,13 @@ Fabric::Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCa
 }
 
 Fabric::Fabric(const Configuration& configuration) : Fabric(configuration, nullptr) {}
+
+void Fabric::make_subnet_timed(const link::TimedSubnetSettings& settings) {
+  EngineUnit& home = infiniband_unit();
+  link::Switch& at = home.frame_switch;
+  home.timed_subnet = std::make_unique<link::TimedSubnet>(settings, at.lid_routes(), at.lid_exit());
+  at.set_lid_fabric(*home.timed_subnet);
+}
 
 // The first engine serves the LAN, and all InfiniBand devices.
 EngineUnit& Fabric::unit(const ServedDevice& served) const {

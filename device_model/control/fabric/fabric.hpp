@@ -140,6 +140,7 @@ class Fabric {
   EngineUnit& unit(const ServedDevice& served) const;
   bool has_address(const ServedDevice& served, const wire::Gid& gid) const;
   void connect_engines();
+  void make_subnet_timed(const link::TimedSubnetSettings& settings);
   link::Neighbour find_outside(std::uint16_t vlan, const wire::Gid& gid) const;
   void addresses_changed();
   void join_lan(std::unique_ptr<link::FrameCarrier> carrier);

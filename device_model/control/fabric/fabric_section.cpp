@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 #include <vector>
 
@@ -68,6 +69,24 @@ subnet::LinkAbility read_ability(const TableReader& reader, const subnet::LinkAb
           .speed = keys.speed.value_or(otherwise.speed),
           .mtu = keys.mtu.value_or(otherwise.mtu),
           .vls = keys.vls.value_or(otherwise.vls)};
+}
+
+void read_credits(const TableReader& reader, Configuration& configuration) {
+  constexpr std::uint32_t kLeastBuffer = 8192;  // the longest packet, and as much again
+  constexpr std::uint32_t kMostBuffer = 1 << 20;
+  constexpr double kLongestDelay = 1000;
+  if (reader.flag("credits").value_or(false)) configuration.credits.emplace();
+  for (const std::string_view key : {"buffer_bytes", "hop_delay_us"}) {
+    const toml::node* const node = reader.table().get(key);
+    if (node != nullptr && !configuration.credits)
+      reader.refuse(key, *node, "nothing without credits = true");
+  }
+  if (!configuration.credits) return;
+  link::TimedSubnetSettings& settings = *configuration.credits;
+  reader.integer("buffer_bytes", kLeastBuffer, kMostBuffer, settings.buffer_bytes);
+  if (const auto delay =
+          reader.number("hop_delay_us", 0, kLongestDelay, "microseconds, from 0 to 1000, such as 0.2"))
+    settings.hop_delay = transport::Nanoseconds(std::llround(*delay * 1000));
 }
 
 void known_keys(const TableReader& reader, std::vector<std::string_view> keys) {
@@ -210,7 +229,8 @@ void read_fabric(const TableReader& root, const std::string& file, Configuration
     return;
   }
   const TableReader reader(table != nullptr ? *table : nothing, file, "fabric.");
-  known_keys(reader, {"switches", "hosts", "links"});
+  known_keys(reader, {"switches", "hosts", "links", "credits", "buffer_bytes", "hop_delay_us"});
+  read_credits(reader, configuration);
   const subnet::LinkAbility common = read_ability(reader, {});
   subnet::FabricPlan& plan = configuration.fabric;
   const std::vector<TableReader> switches = sections_of(reader, file, "switches");

@@ -4,6 +4,7 @@
 
 #include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/fabric.hpp"
+#include "device_model/control/fabric/lid_outputs.hpp"
 #include "device_model/control/fabric/port_record.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/subnet/network.hpp"
@@ -70,6 +71,10 @@ LidRouting::Change LidRouting::change_of(subnet::NodeIndex number) {
   Change change;
   change.number = number;
   change.node.ports = ports_of(node);
+  if (unit_.timed_subnet != nullptr) {
+    change.node.outputs = lid_outputs(fabric_.subnet().nodes(), number);
+    change.node.life_time = node.switch_info.life_time;
+  }
   if (node.is_switch()) {
     change.node.linear = node.linear;
     change.node.groups = groups_of(node);
@@ -95,7 +100,7 @@ LidRouting::Change LidRouting::change_of(subnet::NodeIndex number) {
 }
 
 void LidRouting::apply(Change& change) const {
-  unit_.frame_switch.lid_routes().set_node(change.number, std::move(change.node));
+  unit_.frame_switch.set_lid_node(change.number, std::move(change.node), unit_.engine.now());
   if (change.device == nullptr) return;
   change.device->device->set_lids(change.lids);
   if (change.has_new_gids) change.device->device->set_gids(change.gids);

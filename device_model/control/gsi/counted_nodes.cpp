@@ -18,6 +18,7 @@ std::vector<CounterValue> switch_port_values(const link::LidPortCounters& counte
           {"unicast_xmit_packets", counters.transmitted_packets},
           {"unicast_rcv_packets", counters.received_packets},
           {"port_xmit_discards", counters.discards},
+          {"port_xmit_wait", counters.transmit_wait},
           {"link_downed", port.times_down}};
 }
 

@@ -22,8 +22,9 @@ using wire::mad::PortCountersExtended;
 constexpr std::chrono::milliseconds kReadAgainAfter{1};
 constexpr std::uint8_t kAllPorts = 0xFF;
 // ClassPortInfo::capability_mask (IBTA 13.4.8.1, 16.1.3): a port of 0xFF is all ports; PortCounters has QP1's
-// drops.
+// drops. PortXmitWait is counted: perfquery shows it only then.
 constexpr std::uint16_t kAllPortSelect = 1 << 8;
+constexpr std::uint16_t kTransmitWaitSupported = 1 << 12;
 constexpr std::uint16_t kQp1DroppedSupported = 1 << 15;
 constexpr std::uint8_t kResponseTime = 18;  // code for 1.07 s
 constexpr std::uint8_t kFourBits = 15;
@@ -87,7 +88,8 @@ std::uint64_t value_of(const std::vector<CounterValue>& values, std::string_view
 std::optional<Mad> answer_class_port_info(MadHeader header) {
   header.method = Method::get_response;
   ClassPortInfo info;
-  info.capability_mask = kAllPortSelect | wire::mad::kExtendedWidthSupported | kQp1DroppedSupported;
+  info.capability_mask =
+      kAllPortSelect | wire::mad::kExtendedWidthSupported | kTransmitWaitSupported | kQp1DroppedSupported;
   info.response_time = wire::mad::TimeoutCode{kResponseTime};
   return encode(info, header);
 }

@@ -1,5 +1,7 @@
 #include "device_model/control/sysfs/counter_values.hpp"
 
+#include <utility>
+
 #include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/engine/device.hpp"
@@ -30,7 +32,13 @@ CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device) {
             .last_violation = device.device->last_violation(),
             .gsi = device.gsi,
             .transmit_discards = transmit_discards(fabric.switch_of(device).existing_link(device.index)),
+            .transmit_wait = 0,
             .link_up = device.device->link_up(engine.now())};
+    if (!device.adapter) return;
+    const link::LidPortCounters& in_fabric =
+        std::as_const(fabric.switch_of(device)).lid_routes().counters(*device.adapter, 1);
+    copy.transmit_discards += in_fabric.discards;
+    copy.transmit_wait = in_fabric.transmit_wait;
   });
   if (device.adapter) copy.port.link_downed += fabric.subnet().node(*device.adapter).ports[1].times_down;
   return copy;
@@ -66,7 +74,7 @@ std::vector<CounterValue> port_values(const CounterSnapshot& counters) {
       {"port_xmit_data", port.transmitted_bytes / 4},
       {"port_xmit_discards", counters.transmit_discards},
       {"port_xmit_packets", port.transmitted_packets},
-      {"port_xmit_wait", 0},
+      {"port_xmit_wait", counters.transmit_wait},
       {"symbol_error", 0},
       {"unicast_rcv_packets", port.received_packets - port.received_multicast},
       {"unicast_xmit_packets", port.transmitted_packets - port.transmitted_multicast},

@@ -27,7 +27,9 @@ struct CounterSnapshot {
   engine::ManagementCounters management;
   engine::KeyViolation last_violation;
   GsiCounters gsi;
-  std::uint64_t transmit_discards = 0;  // by the device's link towards the switch: cut, or its queue full
+  // By the device's link towards the switch: cut, or its queue full; and at its port in an InfiniBand fabric.
+  std::uint64_t transmit_discards = 0;
+  std::uint64_t transmit_wait = 0;  // of its port in an InfiniBand fabric (link/lid_routes.hpp)
   bool link_up = true;
 };
 CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device);

@@ -7,9 +7,11 @@
 #include "device_model/control/fabric/built_in_subnet.hpp"
 #include "device_model/control/fabric/configuration.hpp"
 #include "device_model/control/fabric/fabric.hpp"
+#include "device_model/control/fabric/lid_outputs.hpp"
 #include "device_model/control/fabric/port_rate.hpp"
 #include "device_model/control/fabric/port_record.hpp"
 #include "device_model/control/subnet_manager/opensm.hpp"
+#include "device_model/subnet/network.hpp"
 #include "temporary_directory.hpp"
 
 namespace urnic::control {
@@ -132,6 +134,54 @@ BOOST_AUTO_TEST_CASE(values_of_all_switches_and_hosts) {
   BOOST_TEST(unsigned{plan.nodes()[1].ability.mtu} == 5u);
 }
 
+BOOST_AUTO_TEST_CASE(credits_are_off_by_default) {
+  BOOST_TEST(!parse_configuration(kDevice, "lab.toml").credits);
+  BOOST_TEST(!parse_configuration(kDevice + "[fabric]\ncredits = false\n", "lab.toml").credits);
+  const auto usual = parse_configuration(kDevice + "[fabric]\ncredits = true\n", "lab.toml").credits;
+  BOOST_REQUIRE(usual.has_value());
+  BOOST_TEST(usual->buffer_bytes == 32768u);
+  const auto own =
+      parse_configuration(kDevice + "[fabric]\ncredits = true\nbuffer_bytes = 8192\nhop_delay_us = 1.5\n",
+                          "lab.toml")
+          .credits;
+  BOOST_TEST(own.value().buffer_bytes == 8192u);
+  BOOST_TEST((own->hop_delay == transport::Nanoseconds(1500)));
+}
+
+// What a manager has written is what the engine goes by.
+BOOST_AUTO_TEST_CASE(ports_as_the_engine_sees_them) {
+  const Fabric fabric(parse_configuration(kTree, "lab.toml"));
+  const std::vector<link::LidOutput> outputs = lid_outputs(fabric.subnet().nodes(), 0);
+  const link::LidOutput& trunk = outputs.at(4);
+  BOOST_TEST(trunk.megabits_per_second == 12 * 13636u);
+  BOOST_TEST(unsigned{trunk.lanes} == 2u);
+  BOOST_TEST(unsigned{trunk.head_of_queue_life} == 18u);
+  BOOST_REQUIRE(trunk.lane_of.size() == outputs.size());
+  for (unsigned level = 0; level < 16; ++level) BOOST_TEST(trunk.lane_of[1][level] == level % 2);
+  BOOST_TEST(outputs.at(3).megabits_per_second == 0u);  // no cable
+  subnet::Nodes nodes = fabric.subnet().nodes();
+  subnet::Port& port = nodes[0].ports[4];
+  port.info.operational_vls = 1;
+  port.info.vl_high_limit = 9;
+  port.info.vl_stall_count = 3;
+  port.arbitration[0][2] = std::byte{1};
+  port.arbitration[0][3] = std::byte{77};
+  port.arbitration[2][0] = std::byte{14};
+  port.arbitration[2][1] = std::byte{5};
+  port.sl_to_vl[2][1] = std::byte{0x7F};
+  const link::LidOutput written = lid_outputs(nodes, 0).at(4);
+  BOOST_TEST(unsigned{written.lanes} == 1u);
+  BOOST_TEST(unsigned{written.high_limit} == 9u);
+  BOOST_TEST(unsigned{written.stall_count} == 3u);
+  BOOST_TEST(unsigned{written.low.at(1).lane} == 1u);
+  BOOST_TEST(unsigned{written.low.at(1).weight} == 77u);
+  BOOST_TEST(unsigned{written.high.at(0).lane} == 14u);
+  BOOST_TEST(unsigned{written.high.at(0).weight} == 5u);
+  BOOST_TEST(unsigned{written.lane_of.at(2)[2]} == 7u);
+  BOOST_TEST(unsigned{written.lane_of.at(2)[3]} == 15u);
+  BOOST_TEST(unsigned{written.lane_of.at(1)[3]} == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(errors_name_the_line_and_what_is_allowed) {
   const std::string leaf = "[[fabric.switches]]\nname = \"leaf\"\nports = 2\n";  // lines 3 to 5
   const std::string link = "[[fabric.links]]\nfrom = \"urnic0\"\n";              // lines 6 and 7
@@ -141,6 +191,10 @@ BOOST_AUTO_TEST_CASE(errors_name_the_line_and_what_is_allowed) {
   const Row rows[] = {
       {"[[devices]]\n[fabric]\n", "lab.toml:2:", "nothing without a device that has link_layer"},
       {kDevice + "[fabric]\nradix = 3\n", "lab.toml:4:", "no such setting"},
+      {kDevice + "[fabric]\ncredits = 1\n", "lab.toml:4:", "true or false"},
+      {kDevice + "[fabric]\nbuffer_bytes = 8192\n", "lab.toml:4:", "nothing without credits = true"},
+      {kDevice + "[fabric]\ncredits = true\nbuffer_bytes = 4096\n", "lab.toml:5:", "from 8192 to 1048576"},
+      {kDevice + "[fabric]\ncredits = true\nhop_delay_us = -1\n", "lab.toml:5:", "from 0 to 1000"},
       {kDevice + "[[fabric.switches]]\nports = 2\n", "lab.toml:3:", "it has no name"},
       {kDevice + "[[fabric.switches]]\nname = \"a:b\"\nports = 2\n", "lab.toml:4:", "without ':'"},
       {kDevice + "[[fabric.switches]]\nname = \"a\"\n",

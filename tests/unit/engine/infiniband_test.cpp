@@ -8,6 +8,7 @@
 #include "device_model/engine/device/address_handle_table.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/link/fault_hook.hpp"
+#include "device_model/link/subnet_links/timed_subnet.hpp"
 #include "tests/unit/engine/managed.hpp"
 #include "tests/unit/engine/program.hpp"
 
@@ -78,13 +79,43 @@ struct Datagrams : Subnet {
 // Sees every packet, and drops some.
 struct Onlooker final : link::FrameObserver {
   std::uint32_t packets = 0;
-  std::uint32_t right = 0;  // of InfiniBand, with a right ICRC
+  std::uint32_t right = 0;      // of InfiniBand, with a right ICRC
+  std::uint32_t in_lane_2 = 0;  // behind the link
   void observe(const link::Observation& observation) override {
     wire::ParsedFrame parsed;
     ++packets;
+    in_lane_2 += observation.point == link::CapturePoint::after_link &&
+                 wire::infiniband::decode_local_route(observation.frame.headers.data()).virtual_lane == 2;
     right += observation.frame.link_layer == wire::LinkLayer::infiniband &&
              wire::parse(observation.frame, parsed) == wire::ParseError::none && parsed.network.local;
   }
+};
+
+// Two ports of a switch on lines of SDR 1x. SL 0 has VL 2.
+struct TimedSubnet : Subnet {
+  static constexpr std::uint32_t kBytes = 300'000;
+  static constexpr transport::Nanoseconds kPerByte{4};
+
+  TimedSubnet() : inside({.buffer_bytes = 8192}, frame_switch.lid_routes(), frame_switch.lid_exit()) {
+    frame_switch.set_lid_fabric(inside);
+    for (const std::uint32_t number : {1u, 2u, 0u}) {
+      link::LidNode node = frame_switch.lid_routes().node(number);
+      link::LidOutput output{.megabits_per_second = 2000, .lanes = 4, .head_of_queue_life = 20};
+      output.lane_of.assign(3, link::LaneOfServiceLevel{2});
+      node.outputs.assign(node.ports.size(), output);
+      node.life_time = 20;
+      frame_switch.set_lid_node(number, node, engine.now());
+    }
+    begun = engine.now();
+  }
+  // Until nothing is under way.
+  void pass_time() {
+    for (run(); frame_switch.next_due(); run())
+      engine.data_path().set_now(std::max(engine.now(), engine.data_path().wake_at().value()));
+  }
+
+  link::TimedSubnet inside;
+  transport::Time begun{};
 };
 
 struct Dropper final : link::FaultHook {
@@ -129,6 +160,77 @@ BOOST_AUTO_TEST_CASE(lost_packets_come_again) {
   BOOST_TEST(program1.holds(0, 50'000, 5));
   BOOST_TEST(dropper.seen > 49u);
   for (const std::uint32_t port : {0u, 1u}) frame_switch.link(port).set_faults(nullptr);
+}
+
+// Inside the subnet packets take time and wait for credits: more data than all buffers hold arrives, in
+// order, at the rate of the line, and nothing of it comes twice.
+BOOST_FIXTURE_TEST_CASE(data_passes_a_subnet_in_which_it_takes_time, TimedSubnet) {
+  TestQp qp0(program0, 0, {});
+  TestQp qp1(program1, 0, {});
+  connect(qp0, qp1);
+  program0.fill(0, kBytes, 3);
+  post_write(qp0, program0, program1, kBytes);
+  pass_time();
+  BOOST_TEST(qp0.send_cq.poll()->status == 0);
+  BOOST_TEST(program1.holds(0, kBytes, 3));
+  const auto took = engine.now() - begun;
+  BOOST_TEST((took > kBytes * kPerByte));
+  BOOST_TEST((took < kBytes * kPerByte * 5 / 4));
+  BOOST_TEST(device0.counters().retransmitted_packets == 0u);
+  BOOST_TEST(inside.packets() == 0u);
+  BOOST_TEST(frame_switch.count() == 0u);
+}
+
+// The receiver's own link is slower than the subnet: its rate counts, and its queue drops nothing.
+BOOST_FIXTURE_TEST_CASE(a_slow_receiver_holds_the_sender_back, TimedSubnet) {
+  TestQp qp0(program0, 0, {});
+  TestQp qp1(program1, 0, {});
+  frame_switch.link(1).configure(link::Direction::receive, {.rate_gbps = 0.5, .queue_packets = 1});
+  connect(qp0, qp1);
+  program0.fill(0, kBytes, 5);
+  post_write(qp0, program0, program1, kBytes);
+  pass_time();
+  BOOST_TEST(qp0.send_cq.poll()->status == 0);
+  BOOST_TEST(program1.holds(0, kBytes, 5));
+  BOOST_TEST((engine.now() - begun > kBytes * 4 * kPerByte));
+  BOOST_TEST(device0.counters().retransmitted_packets == 0u);
+  BOOST_TEST(frame_switch.lid_routes().counters(0, 2).transmit_wait > 0u);
+}
+
+// As on a link that takes none.
+BOOST_FIXTURE_TEST_CASE(packets_lost_before_the_subnet_come_again, TimedSubnet) {
+  TestQp qp0(program0, 0, {});
+  TestQp qp1(program1, 0, {});
+  Dropper dropper;
+  for (const std::uint32_t port : {0u, 1u}) frame_switch.link(port).set_faults(&dropper);
+  connect(qp0, qp1);
+  program0.fill(0, 50'000, 7);
+  post_write(qp0, program0, program1, 50'000);
+  for (int turn = 0; turn < 100 && !program1.holds(0, 50'000, 7); ++turn) {
+    pass_time();
+    advance(transport::Nanoseconds(100'000'000));
+  }
+  pass_time();
+  BOOST_TEST(program1.holds(0, 50'000, 7));
+  BOOST_TEST(dropper.seen > 49u);
+  BOOST_TEST(inside.packets() == 0u);
+  for (const std::uint32_t port : {0u, 1u}) frame_switch.link(port).set_faults(nullptr);
+}
+
+// Captures see the lane in which it came.
+BOOST_FIXTURE_TEST_CASE(what_arrives_has_the_lane_of_its_last_link, TimedSubnet) {
+  TestQp qp0(program0, 0, {});
+  TestQp qp1(program1, 0, {});
+  Onlooker onlooker;
+  frame_switch.add_observer(onlooker);
+  connect(qp0, qp1);
+  program0.fill(0, 5000, 7);
+  post_write(qp0, program0, program1, 5000);
+  pass_time();
+  BOOST_TEST(onlooker.packets >= 12u);
+  BOOST_TEST(onlooker.right == onlooker.packets);
+  BOOST_TEST(onlooker.in_lane_2 == onlooker.packets / 2);
+  frame_switch.remove_observer(onlooker);
 }
 
 // A device takes part in its own subnet: packets to its own LID come back without the switch.

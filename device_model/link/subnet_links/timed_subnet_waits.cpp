@@ -1,0 +1,98 @@
+// Ports that wait for credits: how long, and whether for ever.
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "device_model/link/subnet_links/lane_times.hpp"
+#include "device_model/link/subnet_links/timed_subnet.hpp"
+
+namespace urnic::link {
+namespace {
+
+// How often waits are looked at: how long they are, and whether they are a deadlock.
+constexpr transport::Nanoseconds kLookInterval{100'000'000};
+
+// Bytes of a tick of PortXmitWait (lid_routes.hpp).
+constexpr std::uint64_t kTickBytes = 4;
+
+using LaneKey = std::tuple<std::uint32_t, std::uint8_t, std::uint8_t>;  // node, port, lane
+
+}  // namespace
+
+void TimedSubnet::begin_wait(LidPlace out, transport::Time now) {
+  Output& port = output(out);
+  if (!port.waits_since) port.waits_since = now;
+  if (!std::exchange(looks_again_, true)) schedule(now + kLookInterval, {.kind = Kind::look});
+}
+
+void TimedSubnet::end_wait(LidPlace out, transport::Time now) {
+  Output& port = output(out);
+  if (!port.waits_since) return;
+  routes_.counters(out).transmit_wait +=
+      bytes_on_line(now - *port.waits_since, rules(out).megabits_per_second) / kTickBytes;
+  port.waits_since.reset();
+}
+
+// Nothing has left this lane since the interval before this one.
+bool TimedSubnet::is_stuck(LidPlace out, std::uint8_t lane, transport::Time now) const {
+  const Node& node = nodes_[out.node];
+  const Output& port = node.outputs[out.port];
+  if (port.is_sending || node.queues.empty({out.port, lane})) return false;
+  return port.lanes[lane].head_since + kLookInterval <= now && port.lanes[lane].used_blocks != 0;
+}
+
+// Runs only while ports wait, ten times a second: it may allocate.
+std::vector<WaitsFor> TimedSubnet::stuck_lanes(transport::Time now) const {
+  std::vector<WaitsFor> lanes;
+  std::map<LaneKey, std::uint32_t> numbers;
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    for (std::size_t port = 1; port < nodes_[node].outputs.size(); ++port) {
+      const LidPlace out{node, static_cast<std::uint8_t>(port)};
+      const LidPort* const link = routes_.active_port(out);
+      if (link == nullptr || !nodes_[node].outputs[port].waits_since) continue;
+      for (std::uint8_t lane = 0; lane < kDataLanes; ++lane) {
+        if (!is_stuck(out, lane, now)) continue;
+        numbers[{node, out.port, lane}] = static_cast<std::uint32_t>(lanes.size());
+        lanes.push_back({.lane = {out, {link->peer_node, link->peer_port}, lane}});
+      }
+    }
+  }
+  for (WaitsFor& each : lanes) {
+    const LidPlace at = each.lane.receiver;
+    const Node& node = nodes_[at.node];
+    for (std::size_t port = 1; port < node.outputs.size(); ++port) {
+      for (std::uint8_t lane = 0; lane < kDataLanes; ++lane) {
+        const PortLane queue{static_cast<std::uint8_t>(port), lane};
+        bool holds = false;
+        node.queues.for_each(queue, at.port, [&](const Packet& packet) {
+          holds |= packet.stay != kNoRecord && stays_[packet.stay].lane == each.lane.lane;
+        });
+        if (!holds) continue;
+        const auto found = numbers.find({at.node, queue.port, lane});
+        if (found != numbers.end()) each.others.push_back(found->second);
+        each.can_end |= found == numbers.end();
+      }
+    }
+  }
+  return lanes;
+}
+
+void TimedSubnet::look(transport::Time now) {
+  looks_again_ = false;
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    for (std::size_t port = 1; port < nodes_[node].outputs.size(); ++port) {
+      const LidPlace out{node, static_cast<std::uint8_t>(port)};
+      if (!output(out).waits_since) continue;
+      // What it has waited so far shows in its counter.
+      end_wait(out, now);
+      begin_wait(out, now);
+    }
+  }
+  const bool was_there = !deadlock_.empty();
+  deadlock_ = find_deadlock(stuck_lanes(now));
+  if (was_there || deadlock_.empty()) return;
+  last_deadlock_ = deadlock_;
+  deadlocks_.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace urnic::link

@@ -1,0 +1,135 @@
+// Deadlocks inside a subnet: found where they are, and nowhere else.
+#include <boost/test/unit_test.hpp>
+#include <vector>
+
+#include "device_model/link/subnet_links/deadlock.hpp"
+#include "tests/unit/link/subnet_bench.hpp"
+
+namespace urnic::link::test {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::uint32_t kLarge = 4000;  // two of them fill a buffer
+constexpr std::uint32_t kPackets = 40;
+
+WaitsFor wait(std::uint32_t number, std::vector<std::uint32_t> others, bool can_end = false) {
+  return {.lane = {{number, 1}, {number + 1, 2}, 0}, .can_end = can_end, .others = std::move(others)};
+}
+
+std::vector<std::uint32_t> circle(std::vector<WaitsFor> lanes) {
+  std::vector<std::uint32_t> nodes;
+  for (const WaitingLane& each : find_deadlock(std::move(lanes))) nodes.push_back(each.sender.node);
+  return nodes;
+}
+
+using Nodes = std::vector<std::uint32_t>;
+
+// Each host sends to the one two further on.
+void fill(Ring& ring, const std::vector<std::uint8_t>& levels) {
+  for (std::uint32_t host = 0; host < ring.hosts; ++host)
+    ring.begin_flow(host, Ring::lid_of((host + 2) % ring.hosts), kLarge, kPackets, levels[host]);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(subnet_deadlock)
+
+BOOST_AUTO_TEST_CASE(circles_of_waits) {
+  BOOST_TEST(circle({}).empty());
+  BOOST_TEST((circle({wait(0, {1}), wait(1, {0})}) == Nodes{0, 1}));
+  BOOST_TEST((circle({wait(0, {0})}) == Nodes{0}));
+  // The first one waits for the circle and is not in it.
+  BOOST_TEST((circle({wait(0, {1}), wait(1, {2}), wait(2, {3}), wait(3, {1})}) == Nodes{1, 2, 3}));
+}
+
+BOOST_AUTO_TEST_CASE(what_can_go_on_is_no_deadlock) {
+  BOOST_TEST(circle({wait(0, {})}).empty());
+  BOOST_TEST(circle({wait(0, {1}), wait(1, {0}, true)}).empty());
+  // A chain, whose end goes on.
+  BOOST_TEST(circle({wait(0, {1}), wait(1, {2}), wait(2, {3}), wait(3, {}, true)}).empty());
+  // In the buffer of the circle there is a packet with another way.
+  BOOST_TEST(circle({wait(0, {1}), wait(1, {0, 2}), wait(2, {}, true)}).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_ring_with_one_lane_stands_still) {
+  for (const std::uint8_t size : {std::uint8_t{3}, std::uint8_t{4}, std::uint8_t{5}}) {
+    Ring ring(size);
+    ring.output.lanes = 1;
+    ring.begin();
+    fill(ring, std::vector<std::uint8_t>(size, 0));
+    ring.run_for(milliseconds(500));
+    const auto arrived = ring.arrivals.size();
+    BOOST_TEST(ring.subnet->deadlocks() == 1u);
+    BOOST_REQUIRE(ring.subnet->deadlock().size() == std::size_t{size});
+    // From switch to switch, each by its port 2 to the next one's port 3.
+    for (std::size_t i = 0; i < size; ++i) {
+      const WaitingLane& here = ring.subnet->deadlock()[i];
+      const WaitingLane& next = ring.subnet->deadlock()[(i + 1) % size];
+      BOOST_TEST(unsigned{here.sender.port} == 2u);
+      BOOST_TEST(unsigned{here.receiver.port} == 3u);
+      BOOST_TEST(here.receiver.node == next.sender.node);
+    }
+    ring.run_for(std::chrono::seconds(10));
+    BOOST_TEST(ring.arrivals.size() == arrived);
+    BOOST_TEST(ring.lost.empty());
+    BOOST_TEST(ring.subnet->deadlocks() == 1u);
+  }
+}
+
+// The layers of opensm's lash: those that go from the last switch to the first have a lane of their own.
+BOOST_AUTO_TEST_CASE(a_ring_with_two_lanes_goes_on) {
+  Ring ring(4);
+  ring.output.lanes = 2;
+  ring.begin();
+  fill(ring, {0, 0, 1, 1});
+  ring.run();
+  BOOST_TEST(ring.arrivals.size() == 4 * kPackets);
+  BOOST_TEST(ring.lost.empty());
+  BOOST_TEST(ring.subnet->deadlocks() == 0u);
+  BOOST_TEST(ring.is_at_rest());
+}
+
+// Two service levels on one lane are as one.
+BOOST_AUTO_TEST_CASE(two_service_levels_on_one_lane_do_not_help) {
+  Ring ring(4);
+  ring.output.lanes = 1;
+  ring.begin();
+  fill(ring, {0, 0, 1, 1});
+  ring.run_for(milliseconds(500));
+  BOOST_TEST(ring.subnet->deadlocks() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(the_life_at_the_head_of_a_queue_ends_a_deadlock) {
+  Ring ring(4);
+  ring.output.lanes = 1;
+  ring.output.head_of_queue_life = 16;  // 0.27 s
+  ring.begin();
+  fill(ring, std::vector<std::uint8_t>(4, 0));
+  ring.run();
+  BOOST_TEST(ring.subnet->deadlocks() >= 1u);
+  BOOST_TEST(ring.subnet->deadlock().empty());
+  BOOST_TEST(!ring.subnet->last_deadlock().empty());
+  BOOST_TEST(!ring.lost.empty());
+  BOOST_TEST(ring.arrivals.size() + ring.lost.size() == 4 * kPackets);
+  BOOST_TEST(ring.is_at_rest());
+}
+
+// Many senders to one device wait for long, and not for ever.
+BOOST_AUTO_TEST_CASE(a_device_that_takes_nothing_is_no_deadlock) {
+  Ring ring(4);
+  ring.output.lanes = 1;
+  ring.begin();
+  ring.busy_until[3] = transport::Time(std::chrono::seconds(5));
+  for (const std::uint32_t host : {0u, 1u, 2u}) ring.begin_flow(host, Ring::lid_of(3), kLarge, kPackets);
+  ring.run_for(std::chrono::seconds(4));
+  BOOST_TEST(ring.arrivals.empty());
+  BOOST_TEST(ring.subnet->deadlocks() == 0u);
+  ring.run();
+  BOOST_TEST(ring.arrivals.size() == 3 * kPackets);
+  BOOST_TEST(ring.is_at_rest());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::link::test
