@@ -41,6 +41,9 @@ class ManagementQueuePair final : public ManagementReceiver {
   bool post(const wire::NetworkHeaders& network, wire::Qpn destination,
             std::span<const std::byte, kMadBytes> mad);
 
+  // Control thread. Whether there is room for many MADs, of all devices' that have arrived, too.
+  bool has_room() const;
+
   // Engine thread, from here on.
   void receive(const transport::InboundPacket& packet, const wire::NetworkHeaders& network) override;
   // Sends what is queued, `most` MADs at most, as far as the port and the round have room. Returns how many.
