@@ -17,7 +17,7 @@ bool is_directed(const Datagram& datagram) {
 }
 
 // Both ends of a route that is directed all the way are the permissive LID (IBTA 14.2.2).
-wire::LocalRoute route_of(const Datagram& datagram) {
+wire::LocalRoute local_route_of(const Datagram& datagram) {
   if (datagram.destination_qpn != 0)
     return {.destination = datagram.destination,
             .source = datagram.source,
@@ -32,7 +32,7 @@ wire::LocalRoute route_of(const Datagram& datagram) {
 
 wire::Frame packet_of(const Datagram& datagram, wire::Psn psn, wire::FrameStorage& storage) {
   wire::NetworkHeaders network;
-  network.local = route_of(datagram);
+  network.local = local_route_of(datagram);
   wire::TransportHeaders headers;
   headers.bth.opcode = wire::Opcode(wire::Service::ud, wire::Operation::send_only);
   headers.bth.pkey = wire::Pkey{};

@@ -216,6 +216,8 @@ GsiSent Gsi::send(ServedDevice& device, const GsiAddress& to, MadBytes mad) {
   return impl_->send(device, to, mad);
 }
 
+bool Gsi::has_room(const ServedDevice& device) const { return device.management->has_room(); }
+
 PerformanceAgent& Gsi::performance(const ServedDevice& device) { return impl_->performance[device.index]; }
 
 bool Gsi::offer(ServedDevice& device, const GsiAddress& from, MadBytes mad) {

@@ -77,6 +77,10 @@ class Gsi {
   // Never blocks, and never calls a handler before it returns.
   GsiSent send(ServedDevice& device, const GsiAddress& to, MadBytes mad);
 
+  // Whether the device takes many MADs more. Who has many waits when it does not, so that none is dropped,
+  // and single ones have room.
+  bool has_room(const ServedDevice& device) const;
+
   // Hands a MAD that has come to the device by the built-in InfiniBand fabric, and not as a packet, to the
   // handler of its class. Whether that took it.
   bool offer(ServedDevice& device, const GsiAddress& from, MadBytes mad);

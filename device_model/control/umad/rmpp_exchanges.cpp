@@ -239,16 +239,20 @@ void RmppExchanges::drop_agent(std::uint32_t agent) {
 void RmppExchanges::pump(Clock::time_point now) {
   if (pumps_) return;
   pumps_ = true;
+  goes_on_.reset();
   unsigned left = kSegmentsPerTurn;
   for (RmppMessage& message : outgoing_) {
-    while (left > 0) {
-      const auto mad = message.sender.next(now);
-      if (!mad) break;
-      --left;
-      surroundings_.transmit(message.to, *mad);
+    while (message.sender.has_next() && !goes_on_) {
+      if (left == 0) {
+        goes_on_ = now;
+      } else if (!surroundings_.has_room()) {
+        goes_on_ = now + kPauseForRoom;
+      } else {
+        --left;
+        surroundings_.transmit(message.to, *message.sender.next(now));
+      }
     }
   }
-  has_more_ = left == 0;
   pumps_ = false;
   end_finished();
 }
@@ -265,8 +269,7 @@ void RmppExchanges::end_finished() {
 }
 
 std::optional<RmppExchanges::Clock::time_point> RmppExchanges::next_due() const {
-  if (has_more_) return Clock::time_point{};
-  std::optional<Clock::time_point> next;
+  std::optional<Clock::time_point> next = goes_on_;
   for (const RmppMessage& message : outgoing_)
     next = std::min(next.value_or(message.sender.due()), message.sender.due());
   for (const Incoming& each : incoming_)

@@ -34,6 +34,7 @@ class RmppExchanges {
   static constexpr std::size_t kLongestMessage = abi::kMostUmadBytes - sizeof(ib_user_mad_hdr);
   // How many segments leave at most until other work of the process gets its turn.
   static constexpr unsigned kSegmentsPerTurn = 256;
+  static constexpr std::chrono::milliseconds kPauseForRoom{1};
 
   // `transmit` may lead to calls of `take` of this object, before it returns. No other one may.
   struct Surroundings {
@@ -42,6 +43,8 @@ class RmppExchanges {
     std::function<void(std::uint32_t agent, const GsiAddress& from, std::vector<std::byte> message)> arrived;
     // The sender's state says how a message has ended.
     std::function<void(const RmppMessage& message)> ended;
+    // Whether segments may leave: else they wait for kPauseForRoom, and nothing else does.
+    std::function<bool()> has_room = [] { return true; };
   };
 
   explicit RmppExchanges(Surroundings surroundings) : surroundings_(std::move(surroundings)) {}
@@ -96,9 +99,9 @@ class RmppExchanges {
 
   Surroundings surroundings_;
   std::list<RmppMessage> outgoing_;
-  std::list<Incoming> incoming_;  // the oldest first
-  bool pumps_ = false;            // segments are leaving: what comes meanwhile waits for its turn
-  bool has_more_ = false;         // segments could leave at once
+  std::list<Incoming> incoming_;              // the oldest first
+  bool pumps_ = false;                        // segments are leaving: what comes meanwhile waits for its turn
+  std::optional<Clock::time_point> goes_on_;  // segments could leave, and do so then
 };
 
 }  // namespace urnic::control

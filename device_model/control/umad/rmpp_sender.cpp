@@ -33,10 +33,14 @@ RmppSender::Clock::duration RmppSender::wait() const {
   return is_given ? std::clamp(limits_.wait, kShortestWait, kLongestWait) : kLongestWait;
 }
 
+bool RmppSender::has_next() const {
+  return state_ == State::under_way && sent_ < std::min(window_, segments_);
+}
+
 // The length of the first segment is the whole message's, with the class's header once for each segment, and
 // that of the last segment its own (IBTA 13.6.2.1).
 std::optional<wire::mad::Mad> RmppSender::next(Clock::time_point now) {
-  if (state_ != State::under_way || sent_ >= std::min(window_, segments_)) return {};
+  if (!has_next()) return {};
   const std::size_t room = wire::mad::kMadBytes - data_offset_;
   const std::size_t begin = data_offset_ + sent_ * room;
   const std::size_t pad = segments_ * room - (message_.size() - data_offset_);

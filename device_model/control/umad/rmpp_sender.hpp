@@ -29,7 +29,9 @@ class RmppSender {
   // header's response time counts.
   RmppSender(std::vector<std::byte> message, const Limits& limits, Clock::time_point now);
 
-  // The next segment to send; empty: an acknowledgement has to come first, or all is over.
+  // Whether there is a segment to send; else an acknowledgement has to come first, or all is over.
+  bool has_next() const;
+  // That segment; empty: there is none.
   std::optional<wire::mad::Mad> next(Clock::time_point now);
 
   enum class State : std::uint8_t { under_way, acknowledged, timed_out, aborted };

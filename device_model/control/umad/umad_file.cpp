@@ -76,7 +76,8 @@ UmadFile::UmadFile(const Surroundings& surroundings, ServedDevice& device, memor
                       [this](std::uint32_t id, const GsiAddress& from, std::vector<std::byte> message) {
                         take_message(agents_[id]->agent, from, message);
                       },
-                  .ended = [this](const RmppMessage& message) { message_ended(message); }}),
+                  .ended = [this](const RmppMessage& message) { message_ended(message); },
+                  .has_room = [this] { return surroundings_.gsi.has_room(device_); }}),
       timer_(surroundings.loop, [this] { expire(); }),
       watch_(surroundings.loop, socket_.get(), kIncoming, [this](std::uint32_t events) { ready(events); }) {}
 

@@ -15,6 +15,12 @@ class DatagramRing {
   // `entries` is a power of two. Their memory is not touched until they are used.
   explicit DatagramRing(std::uint32_t entries) : mask_(entries - 1), entries_(new Entry[entries]) {}
 
+  // Either of them: whether fewer than half of the entries are in use.
+  bool is_half_empty() const {
+    const std::uint32_t consumed = consumed_.load(std::memory_order_acquire);
+    return produced_.load(std::memory_order_acquire) - consumed <= mask_ / 2;
+  }
+
   // The producer: the entry to fill, or null if all are in use; `publish` hands it over.
   Entry* free_entry() {
     const std::uint32_t produced = produced_.load(std::memory_order_relaxed);

@@ -49,6 +49,8 @@ bool ManagementQueuePair::post(const wire::NetworkHeaders& network, wire::Qpn de
   return true;
 }
 
+bool ManagementQueuePair::has_room() const { return leaving_.is_half_empty() && traffic_.has_room(); }
+
 std::uint32_t ManagementQueuePair::send(std::uint32_t most) {
   std::uint32_t sent = 0;
   for (; sent < most; ++sent) {

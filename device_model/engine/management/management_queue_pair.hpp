@@ -42,6 +42,9 @@ class ManagementQueuePair final : public ManagementReceiver {
   bool post(const wire::NetworkHeaders& network, wire::Qpn destination, wire::Pkey pkey,
             std::span<const std::byte, kMadBytes> mad);
 
+  // Control thread. Whether there is room for many MADs, of all devices' that have arrived, too.
+  bool has_room() const;
+
   // Engine thread, from here on.
   void receive(const transport::InboundPacket& packet, const wire::NetworkHeaders& network) override;
   void follow_pkeys(std::span<const std::uint16_t> pkeys) override {

@@ -42,6 +42,8 @@ class ManagementTraffic {
   // The MAD that has waited longest, or null. It stays until `taken`.
   const ArrivedDatagram* next_arrival() { return arrived_.front(); }
   void taken();
+  // Whether fewer than half of those wait that may.
+  bool has_room() const { return arrived_.is_half_empty(); }
   // After it posted MADs: the engine, once it is awake, sends them.
   void ring() { rung_.store(true); }
 

@@ -26,7 +26,8 @@ struct Two {
                    },
                .arrived = [this](std::uint32_t, const GsiAddress&,
                                  std::vector<std::byte> message) { arrived.push_back(std::move(message)); },
-               .ended = [this](const RmppMessage& message) { ended.push_back(message.sender.state()); }}) {}
+               .ended = [this](const RmppMessage& message) { ended.push_back(message.sender.state()); },
+               .has_room = [&two] { return two.room != 0 && two.room-- != 0; }}) {}
     std::uint16_t lid;
     std::vector<std::vector<std::byte>> arrived;
     std::vector<RmppSender::State> ended;
@@ -75,6 +76,7 @@ struct Two {
   }
 
   Time now = Time{} + 1h;
+  unsigned room = 1U << 30;  // for so many segments
   std::deque<OnTheWire> wire;
   Side first{*this, 1};
   Side second{*this, 2};
@@ -383,9 +385,26 @@ BOOST_AUTO_TEST_CASE(long_messages_leave_in_turns) {
          wide);
   deliver(2, wide);
   BOOST_TEST(wire.size() == RmppExchanges::kSegmentsPerTurn);
-  BOOST_TEST((first.exchanges.next_due() == Time{}));
+  BOOST_TEST((first.exchanges.next_due() == now));
   first.exchanges.expire(now);
   BOOST_TEST(wire.size() == 399u);
+}
+
+// What cannot leave now is not lost: it waits, and acknowledgements do not.
+BOOST_AUTO_TEST_CASE(segments_wait_for_room) {
+  const auto message = message_of(60 * kRoom);
+  room = 1;
+  BOOST_TEST(send(first, message) == 0);
+  run();
+  BOOST_TEST((first.exchanges.next_due() == now + RmppExchanges::kPauseForRoom));
+  for (unsigned turn = 0; turn < 12; ++turn) {
+    room = 5;
+    pass(RmppExchanges::kPauseForRoom);
+  }
+  BOOST_REQUIRE(second.arrived.size() == 1u);
+  BOOST_TEST((data_of(second.arrived[0]) == data_of(message)));
+  BOOST_TEST((first.ended == std::vector{RmppSender::State::acknowledged}));
+  BOOST_TEST(!first.exchanges.next_due());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
