@@ -63,6 +63,10 @@ bool Switch::subnet_is_next() const {
   return inside && (!links || *inside <= *links);
 }
 
+std::optional<transport::Time> Switch::next_frame_due() const {
+  return lid_fabric_ != nullptr && subnet_is_next() ? lid_fabric_->next_due() : in_flight_.earliest();
+}
+
 // Its link may have a rate: then it takes a packet when the one before has passed.
 transport::Time Switch::takes_at(std::uint32_t device, std::size_t bytes, transport::Time now) const {
   const SwitchPort& port = *ports_[device];

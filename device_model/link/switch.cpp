@@ -53,41 +53,7 @@ constexpr std::uint32_t kLinksPassed = 4;
 // The same for what happens inside a subnet whose packets take time: four for each of a dozen links.
 constexpr std::uint32_t kStepsInside = 48;
 
-// How much data a device may queue for its line: enough that the line is never idle between two rounds.
-constexpr transport::Nanoseconds kAhead{20'000};
-
 }  // namespace
-
-void SwitchPort::transmit(const wire::Frame& frame, const PacketOrigin& origin, transport::Time now) {
-  frame_switch_.forward(*this, frame, origin, now);
-}
-
-std::size_t SwitchPort::in_place_from(const wire::NetworkHeaders& path) const {
-  if (far_end != nullptr || !passes_unread(Direction::transmit)) return kNeverInPlace;
-  return frame_switch_.in_place_from(*this, path);
-}
-
-std::size_t SwitchPort::room(transport::Time now, std::size_t least) const {
-  if (!frame_switch_.trunks_.empty() && !frame_switch_.trunks_have_room()) return 0;
-  if (waits_for != nullptr && !waits_for->has_room(now)) return 0;
-  const std::size_t inside = frame_switch_.lid_fabric_ != nullptr
-                                 ? frame_switch_.lid_fabric_->room(number, least)
-                                 : std::numeric_limits<std::size_t>::max();
-  if (!is_impaired()) return inside;
-  const std::size_t under_way = frame_switch_.in_flight_.room(frames_under_way) * least;
-  return std::min({inside, under_way, link->channel(Direction::transmit).model().room(now, kAhead, least)});
-}
-
-transport::Time SwitchPort::room_at(std::size_t least) const {
-  transport::Time outside_at = waits_for != nullptr ? waits_for->room_at() : transport::Time{};
-  if (frame_switch_.lid_fabric_ != nullptr)
-    outside_at = std::max(outside_at, frame_switch_.lid_fabric_->room_at(number));
-  if (!is_impaired()) return outside_at;
-  const transport::Time line =
-      std::max(outside_at, link->channel(Direction::transmit).model().room_at(kAhead, least));
-  if (frame_switch_.in_flight_.room(frames_under_way) != 0) return line;
-  return std::max(line, frame_switch_.in_flight_.earliest().value_or(line));
-}
 
 Switch::Switch() : routes_(8) {}
 Switch::~Switch() = default;
@@ -498,8 +464,7 @@ std::uint32_t Switch::count() const {
 }
 
 std::optional<transport::Time> Switch::next_due() const {
-  std::optional<transport::Time> next = in_flight_.earliest();
-  if (lid_fabric_ != nullptr && subnet_is_next()) next = lid_fabric_->next_due();
+  std::optional<transport::Time> next = next_frame_due();
   for (const Link* link : links_) {
     const auto look = link->next_look();
     if (look && (!next || *look < *next)) next = look;
@@ -512,8 +477,8 @@ std::optional<transport::Time> Switch::next_due() const {
 }
 
 bool Switch::overdue(transport::Time now) const {
-  const auto inside = lid_fabric_ != nullptr ? lid_fabric_->next_due() : std::nullopt;
-  return in_flight_.overdue(now) || (inside && *inside <= now);
+  const auto due = next_frame_due();
+  return due && *due <= now;
 }
 
 bool Switch::takes_time() const {

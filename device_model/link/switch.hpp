@@ -132,6 +132,8 @@ class Switch final : public Uplink, private Forwarder, private LidExit {
   SwitchPort* port_by_lid(const SwitchPort& from, const wire::Frame& packet, std::string_view& obstacle);
   void enter_subnet(FrameInFlight& flight, transport::Time now);
   bool subnet_is_next() const;
+  // On a link or inside a subnet; empty: nothing is under way.
+  std::optional<transport::Time> next_frame_due() const;
   transport::Time takes_at(std::uint32_t device, std::size_t bytes, transport::Time now) const override;
   void leave(PooledFrame& frame, std::uint32_t device, transport::Time now) override;
   void lose(PooledFrame& frame, std::string_view why) override;

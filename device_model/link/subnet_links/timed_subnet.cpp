@@ -50,7 +50,9 @@ void TimedSubnet::node_changed(std::uint32_t number, transport::Time now) {
 // In the order of time: what is due before the packet comes is carried out before it.
 void TimedSubnet::enter(PooledFrame& frame, std::uint32_t device, transport::Time now) {
   const auto place = routes_.port_of_device(device);
-  if (!place || place->node >= nodes_.size() || place->port >= nodes_[place->node].outputs.size())
+  const bool is_known =
+      place && place->node < nodes_.size() && place->port < nodes_[place->node].outputs.size();
+  if (!is_known || routes_.node(place->node).lid == wire::Lid{})
     return exit_.lose(frame, "the port has no LID");
   const Packet packet{
       .frame = &frame,

@@ -108,6 +108,7 @@ class TimedSubnet final : public LidFabric {
   void queue_up(LidPlace out, std::uint8_t lane, std::uint8_t input, std::uint32_t packet,
                 transport::Time now);
   void send(LidPlace out, transport::Time now);
+  bool has_credits(LidPlace out, std::uint8_t lane) const;
   LaneSet lanes_with_credits(LidPlace out) const;
   void put_on_line(LidPlace out, std::uint8_t lane, const LidPort& link, transport::Time now);
   std::uint32_t take(LidPlace out, std::uint8_t lane, transport::Time now);

@@ -33,17 +33,18 @@ void TimedSubnet::queue_up(LidPlace out, std::uint8_t lane, std::uint8_t input, 
   send(out, now);
 }
 
-// Lanes whose next packet has credits.
-LaneSet TimedSubnet::lanes_with_credits(LidPlace out) const {
+// Of the lane's next packet.
+bool TimedSubnet::has_credits(LidPlace out, std::uint8_t lane) const {
   const Node& node = nodes_[out.node];
-  const Output& port = node.outputs[out.port];
+  const std::uint32_t wanted = packets_[node.queues.front({out.port, lane})].blocks();
+  return node.outputs[out.port].lanes[lane].used_blocks + wanted <= buffer_blocks_;
+}
+
+LaneSet TimedSubnet::lanes_with_credits(LidPlace out) const {
+  const LaneSet waiting = output(out).waiting;
   LaneSet lanes = 0;
-  for (std::uint8_t lane = 0; lane < kDataLanes; ++lane) {
-    if ((port.waiting & bit(lane)) == 0) continue;
-    const std::uint32_t wanted = packets_[node.queues.front({out.port, lane})].blocks();
-    if (port.lanes[lane].used_blocks + wanted <= buffer_blocks_)
-      lanes = static_cast<LaneSet>(lanes | bit(lane));
-  }
+  for (std::uint8_t lane = 0; lane < kDataLanes; ++lane)
+    if ((waiting & bit(lane)) != 0 && has_credits(out, lane)) lanes = static_cast<LaneSet>(lanes | bit(lane));
   return lanes;
 }
 

@@ -1,4 +1,5 @@
 // Ports that wait for credits: how long, and whether for ever.
+#include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -25,20 +26,23 @@ void TimedSubnet::begin_wait(LidPlace out, transport::Time now) {
   if (!std::exchange(looks_again_, true)) schedule(now + kLookInterval, {.kind = Kind::look});
 }
 
+// A manager's change counts at once, and may be ahead of what is due.
 void TimedSubnet::end_wait(LidPlace out, transport::Time now) {
   Output& port = output(out);
   if (!port.waits_since) return;
   routes_.counters(out).transmit_wait +=
-      bytes_on_line(now - *port.waits_since, rules(out).megabits_per_second) / kTickBytes;
+      bytes_on_line(std::max(now - *port.waits_since, transport::Nanoseconds(0)),
+                    rules(out).megabits_per_second) /
+      kTickBytes;
   port.waits_since.reset();
 }
 
-// Nothing has left this lane since the interval before this one.
+// Nothing has left this lane for an interval, for want of credits.
 bool TimedSubnet::is_stuck(LidPlace out, std::uint8_t lane, transport::Time now) const {
   const Node& node = nodes_[out.node];
-  const Output& port = node.outputs[out.port];
-  if (port.is_sending || node.queues.empty({out.port, lane})) return false;
-  return port.lanes[lane].head_since + kLookInterval <= now && port.lanes[lane].used_blocks != 0;
+  if (node.queues.empty({out.port, lane})) return false;
+  const Lane& state = node.outputs[out.port].lanes[lane];
+  return state.head_since + kLookInterval <= now && !has_credits(out, lane);
 }
 
 // Runs only while ports wait, ten times a second: it may allocate.
@@ -49,7 +53,7 @@ std::vector<WaitsFor> TimedSubnet::stuck_lanes(transport::Time now) const {
     for (std::size_t port = 1; port < nodes_[node].outputs.size(); ++port) {
       const LidPlace out{node, static_cast<std::uint8_t>(port)};
       const LidPort* const link = routes_.active_port(out);
-      if (link == nullptr || !nodes_[node].outputs[port].waits_since) continue;
+      if (link == nullptr) continue;
       for (std::uint8_t lane = 0; lane < kDataLanes; ++lane) {
         if (!is_stuck(out, lane, now)) continue;
         numbers[{node, out.port, lane}] = static_cast<std::uint32_t>(lanes.size());

@@ -90,6 +90,22 @@ BOOST_AUTO_TEST_CASE(a_ring_with_two_lanes_goes_on) {
   BOOST_TEST(ring.is_at_rest());
 }
 
+// The other lane of the same links has enough to send all the time.
+BOOST_AUTO_TEST_CASE(a_lane_that_goes_on_does_not_hide_it) {
+  Ring ring(4);
+  ring.output.lanes = 2;
+  ring.begin();
+  fill(ring, {0, 0, 0, 0});
+  ring.run_for(milliseconds(50));
+  for (std::uint32_t host = 0; host < 4; ++host) ring.send(host, Ring::lid_of((host + 1) % 4), kLarge, 1);
+  for (int i = 0; i < 20'000 && ring.subnet->deadlocks() == 0; ++i) {
+    for (std::uint32_t host = 0; host < 4; ++host) ring.send(host, Ring::lid_of((host + 1) % 4), kLarge, 1);
+    ring.run_for(std::chrono::microseconds(16));
+  }
+  BOOST_TEST(ring.subnet->deadlocks() == 1u);
+  for (const WaitingLane& each : ring.subnet->deadlock()) BOOST_TEST(unsigned{each.lane} == 0u);
+}
+
 // Two service levels on one lane are as one.
 BOOST_AUTO_TEST_CASE(two_service_levels_on_one_lane_do_not_help) {
   Ring ring(4);

@@ -376,6 +376,18 @@ BOOST_AUTO_TEST_CASE(where_there_is_no_way) {
   BOOST_TEST(star.is_at_rest());
 }
 
+BOOST_AUTO_TEST_CASE(a_port_without_a_lid_sends_nothing) {
+  Star star(2);
+  star.begin();
+  star.node(0).lid = {};
+  star.write(0);
+  star.send(0, Star::lid_of(1), kBytes);
+  star.send(0, wire::kFirstMulticastLid, kBytes);
+  star.run();
+  BOOST_TEST(star.lost.size() == 2u);
+  BOOST_TEST(star.routes.counters(star.hub, 1).received_packets == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_circle_of_routes_ends) {
   Ring ring(3);
   ring.begin();
