@@ -66,10 +66,16 @@ void unmap(const SharedMapping& mapping) {
 
 // The kernel never promises more than it has (vm.overcommit_memory, proc(5)): a page that is touched for the
 // first time may be refused, with SIGBUS. Otherwise it gets one, or the kernel ends a process.
-bool pages_may_run_out() {
+bool small_pages_may_run_out() {
   char mode = '2';
   const Descriptor setting(open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC));
   return !setting || ::read(setting.get(), &mode, 1) != 1 || mode == '2';
+}
+
+// Huge ones run out at any time: a program may punch a hole, in a sealed file or in a segment, and take what
+// the kernel has left.
+bool pages_may_run_out(const SharedMapping& mapping) {
+  return mapping.page_bytes != page_bytes() || small_pages_may_run_out();
 }
 
 }  // namespace
@@ -130,7 +136,7 @@ std::unique_ptr<MappedMemory> MappedMemory::map(int file, const MappedRange& ran
   if (!mapping) return nullptr;
   watch_bus_errors();
   const int seals = fcntl(file, F_GET_SEALS);
-  const bool lasting = seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && !pages_may_run_out();
+  const bool lasting = seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && !pages_may_run_out(*mapping);
   return std::unique_ptr<MappedMemory>(
       new MappedMemory(*mapping, range.address, {writable, lasting}, otherwise));
 }
@@ -143,7 +149,7 @@ std::unique_ptr<MappedMemory> MappedMemory::map(const Segment& segment, const Ma
   if (!mapping) return nullptr;
   watch_bus_errors();
   return std::unique_ptr<MappedMemory>(
-      new MappedMemory(*mapping, range.address, {writable, !pages_may_run_out()}, otherwise));
+      new MappedMemory(*mapping, range.address, {writable, !pages_may_run_out(*mapping)}, otherwise));
 }
 
 // Null: not all of it is here. An address before the range is far behind it, modulo 2^64.

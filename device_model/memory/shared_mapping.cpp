@@ -3,6 +3,7 @@
 #include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include "device_model/memory/page_size.hpp"
@@ -25,10 +26,10 @@ std::optional<Pages> pages_around(std::uint64_t offset, std::uint64_t length, st
   return Pages{begin, (end + page - 1) / page * page - begin};
 }
 
-std::uint64_t page_bytes_of(int file) {
-  struct statfs system {};
-  const bool is_huge = fstatfs(file, &system) == 0 && system.f_type == HUGETLBFS_MAGIC;
-  return is_huge ? static_cast<std::uint64_t>(system.f_bsize) : page_bytes();
+bool has_all(int file, const Pages& pages) {
+  struct stat status {};
+  return fstat(file, &status) == 0 && status.st_size >= 0 &&
+         pages.end() <= static_cast<std::uint64_t>(status.st_size);
 }
 
 SharedMapping mapping_of(void* mapped, const Pages& pages, std::uint64_t offset, std::uint64_t length,
@@ -39,10 +40,16 @@ SharedMapping mapping_of(void* mapped, const Pages& pages, std::uint64_t offset,
 
 }  // namespace
 
+std::uint64_t page_bytes_of(int file) {
+  struct statfs system {};
+  const bool is_huge = fstatfs(file, &system) == 0 && system.f_type == HUGETLBFS_MAGIC;
+  return is_huge ? static_cast<std::uint64_t>(system.f_bsize) : page_bytes();
+}
+
 std::optional<SharedMapping> map_file(int file, std::uint64_t offset, std::uint64_t length, bool writable) {
   const std::uint64_t page = page_bytes_of(file);
   const auto pages = pages_around(offset, length, page);
-  if (!pages) return {};
+  if (!pages || (page != page_bytes() && !has_all(file, *pages))) return {};
   void* const mapped = mmap(nullptr, pages->bytes, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, file,
                             static_cast<off_t>(pages->begin));
   if (mapped == MAP_FAILED) return {};

@@ -21,8 +21,13 @@ struct SharedMapping {
   std::uint64_t page_bytes = 0;  // no smaller part can be unmapped
 };
 
+// Of a file in memory. Its preferred block (st_blksize) would not do: where tmpfs takes large pages that is
+// their size.
+std::uint64_t page_bytes_of(int file);
+
 // `file` is of tmpfs or hugetlbfs, and open for reading, and for writing if `writable`; not kept. Empty if it
-// cannot be mapped. Pages beyond its end are mapped, and missing.
+// cannot be mapped. Pages beyond its end are mapped, and missing; of huge ones it must have all, as mmap(2)
+// would make the file longer.
 std::optional<SharedMapping> map_file(int file, std::uint64_t offset, std::uint64_t length, bool writable);
 
 // This process needs the rights that a program needs. Empty if the segment has not all of these bytes, or

@@ -35,7 +35,7 @@ wire::Frame packet_of(const Datagram& datagram, wire::Psn psn, wire::FrameStorag
   network.local = local_route_of(datagram);
   wire::TransportHeaders headers;
   headers.bth.opcode = wire::Opcode(wire::Service::ud, wire::Operation::send_only);
-  headers.bth.pkey = wire::Pkey{};
+  headers.bth.pkey = datagram.pkey;
   headers.bth.destination = wire::Qpn{datagram.destination_qpn};
   headers.bth.psn = psn;
   headers.deth.qkey = datagram.destination_qpn == 0 ? kNoQkey : wire::mad::kManagementQkey.value;

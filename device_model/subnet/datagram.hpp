@@ -19,10 +19,11 @@ struct Datagram {
   std::uint32_t source_qpn = 0;
   std::uint32_t destination_qpn = 0;  // 0: subnet management; 1: all other classes
   std::uint8_t service_level = 0;
+  wire::Pkey pkey{};  // of queue pair 1's; nobody in the subnet checks it
   wire::mad::Mad mad{};
 };
 
-// The datagram's packet, without its VCRC: a UD SEND only of the default partition. Subnet management has
+// The datagram's packet, without its VCRC: a UD SEND only. Subnet management has
 // virtual lane 15, service level 0, and if it is directed no LIDs. The frame refers to `storage` and to the
 // datagram.
 wire::Frame packet_of(const Datagram& datagram, wire::Psn psn, wire::FrameStorage& storage);

@@ -20,7 +20,8 @@ IBA_LOCAL = 2  # LNH of a packet that has a BTH, and no GRH (IBTA 7.7)
 
 @contextlib.contextmanager
 def packets_by_lid(on, least, path_bits=0):
-    """What runs inside sends at least so many packets, all of them between the two devices, with these path bits and without a GRH."""
+    """What runs inside sends at least so many packets but management's, all of them between the two devices, with these path bits
+    and without a GRH."""
     path = on.directory / "by_lid.pcapng"
     capture = on.start(on.urnic, "capture", path)
     capture.wait_for_output("capturing")
@@ -29,7 +30,7 @@ def packets_by_lid(on, least, path_bits=0):
     if capture.wait() != 0:
         raise AssertionError(str(capture))
     fields = [word for field in ("slid", "dlid", "lnh") for word in ("-e", f"infiniband.lrh.{field}")]
-    packets = on.run("tshark", "-r", path, "-T", "fields", "-E", "separator=,", *fields).splitlines()
+    packets = on.run("tshark", "-r", path, "-Y", "infiniband.bth.destqp > 1", "-T", "fields", "-E", "separator=,", *fields).splitlines()
     lids = sorted(lid_of(on, device) | path_bits for device in fabric.DEVICES)
     for packet in packets:
         source, destination, next_header = (int(field, 0) for field in packet.split(","))

@@ -1,5 +1,5 @@
 """Run on urnic's devices: writes management datagrams of one kind into a umad node as fast as it can, until SIGTERM, and reads no answer.
-At last it says as JSON how many the node has taken and refused, and in how many seconds.
+At last it says as JSON how many the node has taken and refused, in how many seconds, and how many answers wait to be read.
 
 Arguments: the kind, the node's number, the LID that it is about. With "listen" in the place of the kind: registers the agent that
 `messages` are for, and reads nothing until SIGTERM."""
@@ -84,6 +84,17 @@ def messages(node, lid):
 KINDS = {kind.__name__: kind for kind in (directed, keys, counters, records, messages)}
 
 
+def answers(node):
+    """Those that came by themselves, and not a request that nobody has answered."""
+    count = 0
+    while True:
+        try:
+            read = os.read(node, 1 << 19)
+        except BlockingIOError:
+            return count
+        count += struct.unpack_from("=I", read, 4)[0] == 0
+
+
 def flood(node, packet):
     packet = bytearray(packet)
     print("flooding", flush=True)
@@ -96,7 +107,9 @@ def flood(node, packet):
             taken += 1
         except OSError:
             refused += 1
-    print(json.dumps({"taken": taken, "refused": refused, "seconds": time.monotonic() - begin}))
+    seconds = time.monotonic() - begin
+    time.sleep(2 * RETRIES * TIMEOUT_MS / 1000)  # until the last one has its answer
+    print(json.dumps({"taken": taken, "refused": refused, "seconds": seconds, "answers": answers(node)}))
 
 
 def main():

@@ -18,17 +18,24 @@ import fabric
 from test_infiniband import OPENSM, lid_of
 
 SECONDS = float(os.environ.get("URNIC_FLOOD_SECONDS", "1"))
-BYSTANDERS, FLOODER, PEER = ("urnic0", "urnic1"), "urnic2", "urnic3"
+# opensm manages from the first InfiniBand device.
+BYSTANDERS, MANAGER, FLOODER, LISTENER = ("urnic0", "urnic1"), "urnic2", "urnic3", "urnic4"
 CONFIGURATION = """
 subnet_manager = "opensm"
+opensm_options = ["-F", "{options}"]
 [[devices]]
 [[devices]]
+[[devices]]
+link_layer = "infiniband"
 [[devices]]
 link_layer = "infiniband"
 [[devices]]
 link_layer = "infiniband"
 """
-KINDS = ("directed", "keys", "counters", "records", "messages")
+OPENSM_OPTIONS = "m_key 0x0000000000001234\n"  # or no key were wrong
+# Each with the device that it is about, and whether an answer comes.
+KINDS = (("directed", MANAGER, True), ("keys", LISTENER, False), ("counters", MANAGER, True), ("records", MANAGER, True),
+         ("messages", LISTENER, False))
 # How many times as many round trips a bystander may have alone as beside a flood. The flooder takes one processor of two, and the
 # device process's control thread a part of the other.
 BOUND = 20
@@ -45,10 +52,11 @@ def node_of(device):
 class DatagramFlood(unittest.TestCase):
     def setUp(self):
         self.fabric = self.enterContext(fabric.Fabric())
-        self.fabric.up(CONFIGURATION)
+        options = self.fabric.home / "opensm.conf"
+        options.write_text(OPENSM_OPTIONS, encoding="ascii")
+        self.fabric.up(CONFIGURATION.format(options=options))
         shutil.copy(pathlib.Path(__file__).parent / "flood_datagrams.py", self.fabric.home)
         fabric.wait_until(self.all_are_active, "all ports to be active")
-        self.lid = lid_of(self.fabric, PEER)
 
     def all_are_active(self):
         return all(port["state"] == "active" for port in self.fabric.status()["subnet"]["ports"])
@@ -61,9 +69,16 @@ class DatagramFlood(unittest.TestCase):
         status = pathlib.Path(f"/proc/{self.fabric.device_process()}/status").read_text(encoding="ascii")
         return int(re.search(r"VmRSS:\s+(\d+)", status).group(1))
 
-    def start(self, kind, device):
+    def received(self, device):
+        return json.loads(self.fabric.run(self.fabric.urnic, "counters", "--json"))[device]["port_rcv_packets"]
+
+    def key_violations(self, device):
+        shown = self.fabric.run_on_urnic("smpquery", "-C", MANAGER, "portinfo", lid_of(self.fabric, device), "1")
+        return int(re.search(r"MkeyViolations:\.+(\d+)", shown).group(1))
+
+    def start(self, kind, device, about):
         program = self.fabric.start_on_urnic("python3", "-B", self.fabric.home / "flood_datagrams.py", kind, node_of(device),
-                                             self.lid)
+                                             lid_of(self.fabric, about))
         program.wait_for_output("listening" if kind == "listen" else "flooding")
         return program
 
@@ -78,20 +93,25 @@ class DatagramFlood(unittest.TestCase):
         self.assertEqual(program.wait(PATIENT), 0, program)
         return json.loads(program.output().splitlines()[-1])["round_trips"]["count"]
 
-    def beside_a_flood(self, kind):
-        program = self.start(kind, FLOODER)
+    def beside_a_flood(self, kind, about, is_answered):
+        violations, received = self.key_violations(LISTENER), self.received(about)
+        program = self.start(kind, FLOODER, about)
         count = self.round_trips()
         self.end(program)
         told = json.loads(program.output().splitlines()[-1])
         self.assertGreater(told["taken"], 100, program)
+        self.assertEqual(told["answers"] > 0, is_answered, program)
+        self.assertEqual(self.key_violations(LISTENER) > violations, kind == "keys")
+        if kind == "messages":
+            self.assertGreater(self.received(about), received + 100)
         return count, told
 
     def test_bystanders_memory_and_manager(self):
-        listener = self.start("listen", PEER)
+        listener = self.start("listen", LISTENER, LISTENER)
         alone, before = self.round_trips(), self.resident_kib()
-        for kind in KINDS:
+        for kind, about, is_answered in KINDS:
             with self.subTest(kind):
-                count, told = self.beside_a_flood(kind)
+                count, told = self.beside_a_flood(kind, about, is_answered)
                 grown = self.resident_kib() - before
                 print(f"{kind}: {told['taken'] / told['seconds']:.0f} a second taken, {told['refused'] / told['seconds']:.0f} "
                       f"refused; {count} round trips beside it, {alone} alone; {grown} KiB more", file=sys.stderr)
@@ -103,10 +123,10 @@ class DatagramFlood(unittest.TestCase):
     def the_fabric_is_alive(self):
         """The manager answers, acts on a link that goes and comes, and data move."""
         self.assertIn("SMINFO_MASTER", self.fabric.run_on_urnic("sminfo", "-C", FLOODER))
-        self.fabric.run(self.fabric.urnic, "link", "set", PEER, "state=down")
-        self.fabric.run(self.fabric.urnic, "link", "set", PEER, "state=up")
+        self.fabric.run(self.fabric.urnic, "link", "set", LISTENER, "state=down")
+        self.fabric.run(self.fabric.urnic, "link", "set", LISTENER, "state=up")
         fabric.wait_until(self.all_are_active, "all ports to be active again")
-        self.fabric.run_pair(("ibv_rc_pingpong", "-c", "-d", FLOODER), ("ibv_rc_pingpong", "-c", "-d", PEER))
+        self.fabric.run_pair(("ibv_rc_pingpong", "-c", "-d", FLOODER), ("ibv_rc_pingpong", "-c", "-d", LISTENER))
         fabric.wait_until(self.is_at_rest, "an engine at rest")
 
 

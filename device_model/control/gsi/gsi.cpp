@@ -59,6 +59,13 @@ std::optional<std::uint32_t> gid_index(const ServedDevice& device, const wire::G
   return static_cast<std::uint32_t>(found - gids.begin());
 }
 
+std::optional<wire::Pkey> pkey_at(const Fabric& fabric, const ServedDevice& device, std::uint16_t index) {
+  if (!device.adapter) return index == 0 ? std::optional(wire::Pkey{}) : std::nullopt;
+  const auto& pkeys = fabric.subnet().node(*device.adapter).ports[1].pkeys;
+  if (index >= pkeys.size() || pkeys[index] == 0) return {};
+  return wire::Pkey{pkeys[index]};
+}
+
 struct Gsi::Impl {
   Impl(EventLoop& loop, Fabric& its_fabric) : fabric(its_fabric) {
     for (const auto& device : fabric.devices()) performance.emplace_back(counters_of_device(fabric, *device));
@@ -137,20 +144,18 @@ struct Gsi::Impl {
 
   // Within the subnet, without a GRH.
   GsiSent send_by_lid(ServedDevice& device, const GsiAddress& to, MadBytes mad) {
-    const subnet::Port& port = fabric.subnet().node(*device.adapter).ports[1];
-    const wire::Lid own = port.info.lid;
-    const std::uint16_t pkey =
-        to.pkey_index < port.pkeys.size() ? port.pkeys[to.pkey_index] : std::uint16_t{0};
-    if (own == wire::Lid{} || !wire::is_unicast(wire::Lid{to.lid}) || pkey == 0) return GsiSent::bad_address;
+    const wire::Lid own = fabric.subnet().port(*device.adapter).lid;
+    const auto pkey = pkey_at(fabric, device, to.pkey_index);
+    if (own == wire::Lid{} || !wire::is_unicast(wire::Lid{to.lid}) || !pkey) return GsiSent::bad_address;
     wire::NetworkHeaders network;
     network.local = {.destination = {to.lid}, .source = own, .service_level = to.service_level};
-    return post(device, network, to, {pkey}, mad);
+    return post(device, network, to, *pkey, mad);
   }
 
   GsiSent send(ServedDevice& device, const GsiAddress& to, MadBytes mad) {
     if (device.adapter) return send_by_lid(device, to, mad);
-    if (to.pkey_index != 0 || !gid_index(device, to.own) || wire::is_multicast(to.peer) ||
-        wire::is_ipv4_mapped(to.own) != wire::is_ipv4_mapped(to.peer)) {
+    if (!pkey_at(fabric, device, to.pkey_index) || !gid_index(device, to.own) ||
+        wire::is_multicast(to.peer) || wire::is_ipv4_mapped(to.own) != wire::is_ipv4_mapped(to.peer)) {
       return GsiSent::bad_address;
     }
     const auto network = path(device, to);

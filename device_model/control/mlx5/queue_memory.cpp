@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "device_model/control/mlx5/context_part.hpp"
 #include "device_model/control/objects/shared_file.hpp"
@@ -44,14 +45,25 @@ int map_shared(Session& session, QueuePages& pages, const QueuePages::Range& mis
   return pages.add_shared(session.process, missing, file.get(), place.offset, *session.account);
 }
 
-// Maps those that are shared, and leaves the others in `missing`. 0 or kNotYet. The program could not
-// exchange all of them, which it has been asked for first: that is the way of libmlx5's own memory, and needs
-// no look at the program's mappings.
+// Maps those that are shared, and leaves the others in `missing`. 0 or kNotYet: then it goes on where it has
+// stopped. The program could not exchange all of them, which it has been asked for first: that is the way of
+// libmlx5's own memory, and needs no look at the program's mappings.
 int map_those_shared(Session& session, QueuePages& pages, std::vector<QueuePages::Range>& missing) {
+  QueuePageExchange& exchange = session.queue_pages;
   for (auto each = missing.begin(); each != missing.end();) {
+    if (std::find(exchange.not_shared.begin(), exchange.not_shared.end(), *each) !=
+        exchange.not_shared.end()) {
+      ++each;
+      continue;
+    }
     const int error = map_shared(session, pages, *each);
     if (error == kNotYet) return kNotYet;
-    each = error == 0 ? missing.erase(each) : each + 1;
+    if (error == 0) {
+      exchange.some_are_mapped = true;
+      each = missing.erase(each);
+    } else {
+      exchange.not_shared.push_back(*each++);
+    }
   }
   return 0;
 }
@@ -66,11 +78,10 @@ int offer(Command& command, QueuePages& pages, std::span<const QueueMemory> want
   // The program was asked once, and has exchanged other pages than those.
   if (command.pages_shared || missing.empty()) return EINVAL;
   if (command.pages_refused) {
-    const std::size_t before = missing.size();
     if (const int error = map_those_shared(session, pages, missing)) return error;
     if (missing.empty()) return 0;
     // What is left may be exchanged: libmlx5's doorbell records are private, also where its rings are not.
-    if (missing.size() == before) return EOPNOTSUPP;
+    if (!session.queue_pages.some_are_mapped) return EOPNOTSUPP;
   }
   if (!pages.prepare(missing)) return kNotYet;
   session.queue_pages.offered = pages.make(session.process, missing);
@@ -105,8 +116,7 @@ int hold_queue_memory(Command& command, std::span<QueueMemory> wanted) {
 void note_exchange(Session& session, bool shared) {
   session.queue_pages.returned.clear();
   if (session.queue_pages.offered.empty()) return;
-  auto offered = std::move(session.queue_pages.offered);
-  session.queue_pages.offered.clear();
+  auto offered = std::exchange(session.queue_pages, {}).offered;
   if (shared) part_of(*session.context)->queue_pages.add(std::move(offered));
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "device_model/memory/descriptor.hpp"
+#include "device_model/memory/shared_mapping.hpp"
 
 namespace urnic::control {
 namespace {
@@ -33,7 +34,7 @@ std::vector<KernelMount> find_kernel_mounts() {
     const memory::Descriptor file(memfd_create("urnic-file-system", MFD_CLOEXEC | flags));
     struct stat status {};
     if (file && fstat(file.get(), &status) == 0) {
-      mounts.push_back({status.st_dev, static_cast<std::uint64_t>(status.st_blksize)});
+      mounts.push_back({status.st_dev, memory::page_bytes_of(file.get())});
     } else if (flags == 0) {
       break;
     }

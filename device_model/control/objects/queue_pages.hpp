@@ -66,6 +66,8 @@ class QueuePages {
   struct Range {
     std::uint64_t address = 0;
     std::uint64_t length = 0;  // not 0
+
+    friend bool operator==(const Range&, const Range&) = default;
   };
   static constexpr std::size_t kMostRanges = 4;
 
@@ -88,8 +90,9 @@ class QueuePages {
   void add(std::vector<QueuePageBlock> blocks);
 
   // Maps the pages of one of those ranges, which lie in one shared mapping of a file that is open for reading
-  // and writing, or of a System V segment; `offset`: where in it they begin. The device has them then. 0;
-  // EOPNOTSUPP: it cannot be mapped. Throws std::system_error with ENOMEM when the quota is used up.
+  // and writing, or of a System V segment; `offset`: where in it they begin. The device has them then, and of
+  // huge pages all that they are a part of: memory of the program's, of which these pages only are charged.
+  // 0; EOPNOTSUPP: it cannot be mapped. Throws std::system_error with ENOMEM when the quota is used up.
   template <class FileOrSegment>
   int add_shared(const std::shared_ptr<Process>& process, const Range& missing, const FileOrSegment& of,
                  std::uint64_t offset, Account& account) {

@@ -43,7 +43,7 @@ void GsiHost::on_mad(Handler handler) {
                  from.flow_label,
                  from.service_level,
                  {from.lid},
-                 pkey_at(fabric_, device, from.pkey_index)},
+                 pkey_at(fabric_, device, from.pkey_index).value_or(wire::Pkey{0})},
                 mad);
         return true;
       });
@@ -63,7 +63,10 @@ void GsiHost::send(cm::DeviceIndex device, const cm::GsiAddress& to, const wire:
   address.lid = to.peer_lid.value;
   ServedDevice& sender = *fabric_.devices()[device.value];
   const auto pkey = pkey_index(fabric_, sender, to.pkey);
-  if (!pkey) return;
+  if (!pkey) {
+    ++sender.gsi.not_sent;
+    return;
+  }
   address.pkey_index = *pkey;
   gsi_.send(sender, address, mad);
 }

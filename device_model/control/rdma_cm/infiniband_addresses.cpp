@@ -106,10 +106,4 @@ std::optional<std::uint16_t> pkey_index(const Fabric& fabric, const ServedDevice
   return limited;
 }
 
-wire::Pkey pkey_at(const Fabric& fabric, const ServedDevice& device, std::uint16_t index) {
-  if (!device.adapter) return {};
-  const auto& pkeys = port_of(fabric, device).pkeys;
-  return {index < pkeys.size() ? pkeys[index] : std::uint16_t{0}};
-}
-
 }  // namespace urnic::control::rdma_cm

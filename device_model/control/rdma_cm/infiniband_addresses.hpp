@@ -34,7 +34,5 @@ wire::Pkey partition_of(const Id& id);
 // The place of the partition in the port's table; full membership rather than limited. Empty: it is not
 // there. 0 on Ethernet.
 std::optional<std::uint16_t> pkey_index(const Fabric& fabric, const ServedDevice& device, wire::Pkey pkey);
-// The other way round; 0: it has none there.
-wire::Pkey pkey_at(const Fabric& fabric, const ServedDevice& device, std::uint16_t index);
 
 }  // namespace urnic::control::rdma_cm

@@ -46,21 +46,23 @@ InfinibandPorts::InfinibandPorts(EventLoop& loop, Fabric& fabric, Gsi& gsi, Take
 InfinibandPorts::~InfinibandPorts() { fabric_.subnet().on_arrival({}); }
 
 // QP0 is for subnet management, and for nothing else (IBTA 13.5.1).
-int InfinibandPorts::send(ServedDevice& device, const GsiAddress& to, MadBytes mad) {
+GsiSent InfinibandPorts::send(ServedDevice& device, const GsiAddress& to, MadBytes mad) {
   wire::mad::MadHeader header;
   wire::mad::decode(mad, header);
   const std::uint32_t qpn = is_subnet_management(header.management_class) ? 0 : kGeneralServices;
-  if (qpn == kGeneralServices && to.peer_qpn.value != kGeneralServices) return EINVAL;
-  if (qpn == kGeneralServices && goes_as_packet(device, {to.lid})) {
-    gsi_.send(device, to, mad);
-    return 0;
-  }
-  subnet::Datagram datagram{
-      .destination = {to.lid}, .source_qpn = qpn, .destination_qpn = qpn, .service_level = to.service_level};
+  const auto pkey = qpn == kGeneralServices ? pkey_at(fabric_, device, to.pkey_index) : wire::Pkey{};
+  if (!pkey || (qpn == kGeneralServices && to.peer_qpn.value != kGeneralServices))
+    return GsiSent::bad_address;
+  if (qpn == kGeneralServices && goes_as_packet(device, {to.lid})) return gsi_.send(device, to, mad);
+  subnet::Datagram datagram{.destination = {to.lid},
+                            .source_qpn = qpn,
+                            .destination_qpn = qpn,
+                            .service_level = to.service_level,
+                            .pkey = *pkey};
   std::copy(mad.begin(), mad.end(), datagram.mad.begin());
   const bool has_left = fabric_.subnet().send(*device.adapter, datagram);
   changed();
-  return has_left ? 0 : EINVAL;
+  return has_left ? GsiSent::sent : GsiSent::bad_address;
 }
 
 // Only devices have a queue pair 1 that takes packets. The permissive LID is the own port's.
@@ -108,6 +110,7 @@ void InfinibandPorts::answer(subnet::NodeIndex node, const subnet::Datagram& que
                                .source_qpn = question.destination_qpn,
                                .destination_qpn = question.source_qpn,
                                .service_level = question.service_level,
+                               .pkey = question.pkey,
                                .mad = mad});
   changed();
 }

@@ -27,10 +27,10 @@ class InfinibandPorts {
   InfinibandPorts(const InfinibandPorts&) = delete;
   InfinibandPorts& operator=(const InfinibandPorts&) = delete;
 
-  // 0 or EINVAL: a directed route that does not begin at the device's port, or no queue pair that datagrams
-  // may go to. What is for another device's QP1 leaves as a packet, and may be lost; with all else the taker
-  // may be called before it returns, for this device, too.
-  int send(ServedDevice& device, const GsiAddress& to, MadBytes mad);
+  // `bad_address`, too: a directed route that does not begin at the device's port, and a queue pair that
+  // datagrams may not go to. What is for another device's QP1 leaves as a packet, and may be lost; with all
+  // else the taker may be called before it returns, for this device, too.
+  GsiSent send(ServedDevice& device, const GsiAddress& to, MadBytes mad);
 
   // Whether the device's port says that a subnet manager is there.
   void set_manager(const ServedDevice& device, bool is_manager);

@@ -325,8 +325,8 @@ void UmadFile::message_ended(const RmppMessage& message) {
 
 // 0 or an errno.
 int UmadFile::transmit(const GsiAddress& to, MadBytes mad) {
-  return device_.adapter ? surroundings_.ports.send(device_, to, mad)
-                         : error_of(surroundings_.gsi.send(device_, to, mad));
+  return error_of(device_.adapter ? surroundings_.ports.send(device_, to, mad)
+                                  : surroundings_.gsi.send(device_, to, mad));
 }
 
 void UmadFile::expire() {

@@ -39,6 +39,9 @@ struct PagesOffer {
 struct QueuePageExchange {
   std::vector<QueuePageBlock> offered;   // to be put in the place of the program's pages
   std::vector<QueuePageBlock> returned;  // no queue has them; the program takes its own pages again
+  // Since the program has refused an offer, the device has looked for itself.
+  std::vector<QueuePages::Range> not_shared{};
+  bool some_are_mapped = false;
 };
 
 // One connection's view of the device.

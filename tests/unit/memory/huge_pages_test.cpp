@@ -1,4 +1,5 @@
 // Files and segments of huge pages, of which a program uses a part: the kernel maps and unmaps whole ones.
+#include <fcntl.h>
 #include <linux/memfd.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
@@ -95,6 +96,30 @@ BOOST_AUTO_TEST_CASE(regions_lie_in_parts_of_them) {
   memory->write(transfers);
   BOOST_TEST(!transfers[0].failed);
   BOOST_TEST(std::memcmp(programs + kOffset + kPage, here.data(), here.size()) == 0);
+}
+
+// A hole may be punched in a sealed file, too, and the kernel may have no page left for it.
+BOOST_AUTO_TEST_CASE(no_bytes_of_theirs_stay_in_place) {
+  Nothing nothing;
+  const Descriptor sealed(
+      memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB | MFD_HUGE_2MB));
+  BOOST_REQUIRE(ftruncate(sealed.get(), kHuge) == 0);
+  BOOST_REQUIRE(fcntl(sealed.get(), F_ADD_SEALS, F_SEAL_SHRINK) == 0);
+  constexpr std::uint64_t kAddress = 0x7000'0000'0000;
+  munmap(programs, kHugePages * kHuge);  // for whose reservation there might be no pages
+  file.reset();
+  const auto memory = MappedMemory::map(sealed.get(), {0, kAddress, kPage}, true, nothing);
+  BOOST_REQUIRE(memory != nullptr);
+  BOOST_TEST(memory->in_place(kAddress, 8) == nullptr);
+  BOOST_TEST(memory->word_in_place(kAddress) == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(a_file_becomes_no_longer) {
+  Nothing nothing;
+  BOOST_REQUIRE(ftruncate(file.get(), kHuge) == 0);
+  BOOST_TEST((MappedMemory::map(file.get(), {kHuge, kHuge, kPage}, true, nothing) == nullptr));
+  BOOST_TEST((FilePages::map(file.get(), kHuge, kPage) == nullptr));
+  BOOST_TEST(lseek(file.get(), 0, SEEK_END) == static_cast<off_t>(kHuge));
 }
 
 BOOST_AUTO_TEST_CASE(segments_have_them) {
