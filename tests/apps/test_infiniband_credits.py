@@ -114,6 +114,8 @@ class Deadlocks(WithCredits):
         line = re.search(r"a deadlock in the InfiniBand fabric: (.*)", self.fabric.log()).group(1)
         for place in range(RING):
             self.assertIn(f"switch ring{place} port 3 VL 0 waits for switch ring{(place + 1) % RING} port 4", line)
+        # HOQLife ends it by a drop; then there is another one.
+        fabric.wait_until(lambda: "; a deadlock: switch ring" in self.fabric.run(self.fabric.urnic, "status"), "a deadlock in the status")
         for program in (program for pair in pairs for program in pair):
             program.kill()
 
