@@ -19,6 +19,7 @@ enum class LinkType : std::uint16_t {
   erf = 197,  // of InfiniBand (erf_record.hpp)
   ipv4 = 228,
   ipv6 = 229,
+  infiniband = 247,  // from the LRH on
   linux_cooked2 = 276,
 };
 

@@ -30,6 +30,7 @@ LinkHeader header_of(LinkType type) {
     case LinkType::ipv4:
     case LinkType::ipv6:
     case LinkType::erf:
+    case LinkType::infiniband:
       return {};
   }
   return {};
@@ -60,6 +61,7 @@ bool is_supported(LinkType type) {
     case LinkType::ipv6:
     case LinkType::linux_cooked2:
     case LinkType::erf:
+    case LinkType::infiniband:
       return true;
   }
   return false;

@@ -14,7 +14,13 @@ void set_frame(CapturedPacket& packet, LinkType link, std::span<const std::byte>
   if (!is_supported(link)) {
     throw CaptureError("its packets have link type " + std::to_string(static_cast<unsigned>(link)) +
                        "; read are Ethernet (1), raw IP (101, 228, 229), Linux cooked (113, 276) and "
-                       "InfiniBand in ERF (197)");
+                       "InfiniBand (247, and in ERF 197)");
+  }
+  if (link == LinkType::infiniband) {
+    packet.link_layer = wire::LinkLayer::infiniband;
+    packet.bytes = record;
+    packet.original_bytes = std::max(original, static_cast<std::uint32_t>(record.size()));
+    return;
   }
   if (link == LinkType::erf) {
     const ErfPacket found = infiniband_packet(record);

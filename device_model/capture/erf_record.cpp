@@ -41,4 +41,11 @@ void complete_erf_record(std::span<std::byte> record, std::size_t packet_bytes, 
   if (kept == packet_bytes) wire::infiniband::store_variant_crc(packet.first(kept), packet.data() + kept);
 }
 
+ErfPacket packet_in_erf_record(std::span<const std::byte> record) {
+  if (record.size() <= kErfHeaderBytes) return {};
+  const std::size_t original = wire::load_be16(record.data() + 14);
+  const auto packet = record.subspan(kErfHeaderBytes);
+  return {packet.first(std::min(packet.size(), original)), original};
+}
+
 }  // namespace urnic::capture

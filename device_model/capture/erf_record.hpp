@@ -24,4 +24,11 @@ std::size_t erf_record_bytes(std::size_t packet_bytes, std::size_t kept);
 void complete_erf_record(std::span<std::byte> record, std::size_t packet_bytes, std::size_t kept,
                          std::uint64_t nanoseconds);
 
+// The packet in a record, with its VCRC if it is whole. Empty if the record has no packet.
+struct ErfPacket {
+  std::span<const std::byte> bytes{};
+  std::size_t original_bytes = 0;  // before it was cut
+};
+ErfPacket packet_in_erf_record(std::span<const std::byte> record);
+
 }  // namespace urnic::capture

@@ -15,7 +15,8 @@ namespace urnic::capture {
 // What the bytes of a packet in the file begin with.
 enum class LinkType : std::uint16_t {
   ethernet = 1,
-  erf = 197,  // packets of InfiniBand (erf_record.hpp)
+  erf = 197,         // packets of InfiniBand (erf_record.hpp)
+  infiniband = 247,  // the same from their LRH on
 };
 
 // Where frames are seen: a capture point of a device's link.

@@ -62,6 +62,8 @@ class Management(unittest.TestCase):
         cls.fabric.up(CONFIGURATION)
         cls.paths = [cls.fabric.directory / name for name in ("sweep.pcapng", "sweep.pcap")]
         captures = [cls.fabric.start(cls.fabric.urnic, "capture", path) for path in cls.paths]
+        cls.without_erf = cls.fabric.directory / "lrh.pcap"
+        captures.append(cls.fabric.start(cls.fabric.urnic, "capture", "--lrh", cls.without_erf))
         for capture in captures:
             capture.wait_for_output("capturing")
         start_manager(cls.fabric)
@@ -138,8 +140,16 @@ class Management(unittest.TestCase):
     def tshark(self, path, *options):
         return subprocess.run(["tshark", "-r", path, *options], capture_output=True, text=True, timeout=300, check=True).stdout
 
+    def test_packets_may_begin_with_their_lrh(self):
+        written = self.without_erf.read_bytes()
+        self.assertEqual(int.from_bytes(written[20:24], "little"), 247)
+        length = int.from_bytes(written[32:36], "little")
+        first = Packet(written[40:40 + length])
+        self.assertEqual(first.complaint(), "")
+        self.assertEqual(first.management_class, DIRECTED)
+
     def test_urnic_trace_names_them(self):
-        for path in self.paths:
+        for path in (*self.paths, self.without_erf):
             with self.subTest(path.name):
                 shown = self.fabric.run(self.fabric.urnic, "trace", path)
                 for name in (*NAMES, "PerformanceGet(PortCounters)", "VendorGet(0x0) OUI=0x001405", "RMPP=DATA,1", "RMPP=ACK,1"):

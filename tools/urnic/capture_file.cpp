@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include "device_model/capture/erf_record.hpp"
 #include "device_model/capture/pcap_file.hpp"
 #include "device_model/capture/pcapng_file.hpp"
 #include "tools/urnic/failure.hpp"
@@ -17,6 +18,14 @@ bool is_readable(int descriptor) {
 
 bool is_pcapng(const CaptureRequest& request) {
   return request.pcapng || std::filesystem::path(request.file).extension() == ".pcapng";
+}
+
+std::vector<capture::Interface> interfaces_for(const CaptureRequest& request,
+                                               std::vector<capture::Interface> interfaces) {
+  for (capture::Interface& each : interfaces)
+    if (request.lrh && each.link_type == capture::LinkType::erf)
+      each.link_type = capture::LinkType::infiniband;
+  return interfaces;
 }
 
 // A classic file has packets of one kind.
@@ -59,15 +68,25 @@ std::vector<std::string> points_for(const CaptureRequest& request) {
 CaptureFile::CaptureFile(AdminClient client, const CaptureRequest& request) {
   const std::vector<std::string> points = points_for(request);
   capture_ = std::make_unique<RunningCapture>(std::move(client), points, request.device, request.snaplen);
-  file_ = create(request, capture_->interfaces());
-  file_->describe_interfaces(capture_->interfaces());
+  interfaces_ = interfaces_for(request, capture_->interfaces());
+  file_ = create(request, interfaces_);
+  file_->describe_interfaces(interfaces_);
+}
+
+void CaptureFile::write(capture::CapturedFrame frame) {
+  if (interfaces_[frame.interface].link_type == capture::LinkType::infiniband) {
+    const capture::ErfPacket packet = capture::packet_in_erf_record(frame.bytes);
+    frame.bytes = packet.bytes;
+    frame.original_bytes = packet.original_bytes;
+  }
+  file_->write(frame);
 }
 
 bool CaptureFile::write_some(std::uint64_t most) {
   capture::CapturedFrame frame;
   std::uint64_t taken = 0;
   while (taken < most && capture_->reader().next(frame)) {
-    file_->write(frame);
+    write(frame);
     ++taken;
   }
   file_->flush();

@@ -18,7 +18,8 @@ struct CaptureRequest {
   std::string device;   // empty: every device
   // before, after, dropped. Empty: all of them in pcapng, before in pcap.
   std::vector<std::string> points;
-  int snaplen = 0;  // bytes of each packet that are kept; 0: all
+  int snaplen = 0;   // bytes of each packet that are kept; 0: all
+  bool lrh = false;  // packets of InfiniBand begin with their LRH, and not with the header of ERF
 };
 
 class CaptureFile {
@@ -40,9 +41,11 @@ class CaptureFile {
   // Writes at most `most` frames to the file and gives their room in the ring back; false if the ring ran
   // empty.
   bool write_some(std::uint64_t most);
+  void write(capture::CapturedFrame frame);
 
   std::unique_ptr<RunningCapture> capture_;
-  std::unique_ptr<capture::FrameFile> file_;  // destroyed before the ring, where its unwritten frames lie
+  std::vector<capture::Interface> interfaces_;  // as the file has them
+  std::unique_ptr<capture::FrameFile> file_;    // destroyed before the ring, where its unwritten frames lie
   std::uint64_t written_ = 0;
 };
 

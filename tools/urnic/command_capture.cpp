@@ -61,6 +61,10 @@ void add_capture(Command& urnic) {
       .suggest("device");
   add_points_option(command, options->request.points);
   add_snaplen_option(command, options->request.snaplen);
+  command.add_flag(
+      "--lrh", options->request.lrh,
+      "Packets of InfiniBand begin with their LRH (link type 247), for programs that do not read ERF "
+      "(197); Wireshark 4.0 reads ERF only");
   add_name_option(command, options->name);
   command.add_flag("--json", options->json, "Print the numbers of frames as a JSON object");
   command.footer(

@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_file_is_said_with_its_place) {
        "byte 24: a record says that it has 300000 bytes; the most is 262144"},
       {CaptureBytes().pcap_header(kNanoseconds, 105).pcap_record(0, 0, frame_of(60)),
        "byte 24: its packets have link type 105; read are Ethernet (1), raw IP (101, 228, 229), Linux cooked "
-       "(113, 276) and InfiniBand in ERF (197)"},
+       "(113, 276) and InfiniBand (247, and in ERF 197)"},
       {no_magic, "byte 0: a pcapng section header without the byte-order magic 0x1A2B3C4D"},
       {CaptureBytes().block(0x0A0D0D0A, CaptureBytes().u32(0x1A2B3C4D).u16(2).u16(0).u32(0).u32(0)),
        "byte 0: pcapng version 2; version 1 is read"},

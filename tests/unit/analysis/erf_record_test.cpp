@@ -151,6 +151,19 @@ BOOST_AUTO_TEST_CASE(other_records_are_refused) {
   BOOST_TEST(error_of(short_length) == "an ERF record says that it has 15 bytes");
 }
 
+BOOST_AUTO_TEST_CASE(packets_that_begin_with_their_lrh_are_read) {
+  const Bytes packet = sample_packet();
+  const CaptureBytes files[] = {
+      CaptureBytes().pcap_header(kNanosecondPcap, 247).pcap_record(1, 2, packet),
+      CaptureBytes().section().interface("urnic0/before", 247).packet(0, 1, packet)};
+  for (const CaptureBytes& file : files) {
+    const Found found = only_packet_of(file);
+    BOOST_TEST((found.link_layer == wire::LinkLayer::infiniband));
+    BOOST_TEST((found.bytes == packet));
+    BOOST_TEST(found.original == packet.size());
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -91,6 +91,18 @@ BOOST_AUTO_TEST_CASE(a_packet_that_is_cut_has_no_variant_crc) {
   BOOST_CHECK(std::memcmp(cut.bytes.data() + 16, kPacket, 48) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(a_record_gives_its_packet_back) {
+  const Recorded whole(kMaxFrameBytes);
+  const ErfPacket packet = packet_in_erf_record(whole.bytes);
+  BOOST_REQUIRE(packet.bytes.size() == wire::load_be16(whole.bytes.data() + 14));
+  BOOST_TEST(packet.original_bytes == packet.bytes.size());
+  BOOST_CHECK(std::memcmp(packet.bytes.data(), whole.bytes.data() + 16, packet.bytes.size()) == 0);
+  const Recorded cut(56);
+  BOOST_TEST(packet_in_erf_record(cut.bytes).bytes.size() == 56u);
+  BOOST_TEST(packet_in_erf_record(cut.bytes).original_bytes == packet.original_bytes);
+  BOOST_TEST(packet_in_erf_record(std::span(whole.bytes).first(16)).bytes.empty());
+}
+
 BOOST_FIXTURE_TEST_CASE(files_say_what_they_hold, TemporaryFile) {
   const auto type_of_file = [this] {
     char error[PCAP_ERRBUF_SIZE] = "";
