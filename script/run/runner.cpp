@@ -139,7 +139,7 @@ void Runner::check_link() const {
     return find_word(link_layers(), static_cast<std::uint64_t>(layer));
   };
   throw LeftOut{
-      fmt::format("its link is {}, and the device's is {}", word(script_.link_layer), word(link_layer_))};
+      fmt::format("its link is {}, and that of this run is {}", word(script_.link_layer), word(link_layer_))};
 }
 
 void Runner::set_options(const Statement& statement) {

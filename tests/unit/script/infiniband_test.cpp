@@ -99,9 +99,9 @@ BOOST_AUTO_TEST_CASE(a_service_level_has_four_bits) {
 
 BOOST_AUTO_TEST_CASE(a_script_of_another_link_is_left_out) {
   const Outcome there = run_on(wire::LinkLayer::ethernet, kOnInfiniband);
-  BOOST_TEST(there.left_out == "its link is infiniband, and the device's is ethernet");
+  BOOST_TEST(there.left_out == "its link is infiniband, and that of this run is ethernet");
   const Outcome here = run_on(wire::LinkLayer::infiniband, "qp a\n");
-  BOOST_TEST(here.left_out == "its link is ethernet, and the device's is infiniband");
+  BOOST_TEST(here.left_out == "its link is ethernet, and that of this run is infiniband");
 }
 
 BOOST_AUTO_TEST_CASE(a_datagram_s_completion_has_its_route) {
