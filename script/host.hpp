@@ -18,7 +18,8 @@ using transport::Time;
 // UDP source port of what a script sends.
 constexpr std::uint16_t kUdpSource = 0xC000;
 
-// A frame at the script's port, from the Ethernet header to the ICRC.
+// A frame at the script's port, from the Ethernet header to the ICRC, or of InfiniBand from the LRH to the
+// VCRC.
 struct SeenFrame {
   Bytes bytes;
   Time at{};
@@ -32,7 +33,7 @@ class Host {
   virtual Time now() const = 0;
   // The script's own queue pair numbers begin here.
   virtual std::uint32_t first_qpn() const = 0;
-  // From the script's port to the device.
+  // From the script's port to the device; by LID if the link is of InfiniBand, without a GRH.
   virtual wire::NetworkHeaders path_to_device() const = 0;
 
   // The frames arrive together, in their order.

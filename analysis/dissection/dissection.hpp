@@ -94,6 +94,9 @@ class Dissection {
 // first bytes; `original_bytes` as on the wire. Any bytes: nothing in them is trusted. Does not allocate.
 Dissection dissect(std::span<const std::byte> frame, std::size_t original_bytes,
                    wire::LinkLayer link_layer = wire::LinkLayer::ethernet);
-inline Dissection dissect(std::span<const std::byte> frame) { return dissect(frame, frame.size()); }
+inline Dissection dissect(std::span<const std::byte> frame,
+                          wire::LinkLayer link_layer = wire::LinkLayer::ethernet) {
+  return dissect(frame, frame.size(), link_layer);
+}
 
 }  // namespace urnic::analysis

@@ -24,6 +24,7 @@ std::vector<std::byte> encoded(const wire::NetworkHeaders& network, const wire::
   bytes.reserve(frame.size());
   for (const auto piece : {frame.headers, frame.payload, frame.trailer})
     bytes.insert(bytes.end(), piece.begin(), piece.end());
+  if (network.local) wire::infiniband::append_variant_crc(bytes);
   return bytes;
 }
 
@@ -31,7 +32,8 @@ std::vector<std::byte> encoded(const wire::NetworkHeaders& network, const wire::
 
 EditedFrame::EditedFrame(const wire::NetworkHeaders& network, const wire::TransportHeaders& transport,
                          std::span<const std::byte> payload)
-    : EditedFrame(encoded(network, transport, payload)) {}
+    : EditedFrame(encoded(network, transport, payload),
+                  network.local ? wire::LinkLayer::infiniband : wire::LinkLayer::ethernet) {}
 
 EditedFrame::EditedFrame(std::vector<std::byte> frame, wire::LinkLayer link_layer)
     : frame_(std::move(frame)), shape_(dissect(frame_, frame_.size(), link_layer)) {}

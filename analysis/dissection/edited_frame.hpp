@@ -16,8 +16,8 @@ namespace urnic::analysis {
 
 class EditedFrame {
  public:
-  // The right frame of these headers and payload (wire::encode). Its opcode says which headers it has from
-  // then on, whatever `bth.opcode` is set to.
+  // The right frame of these headers and payload (wire::encode), of InfiniBand with its VCRC. Its opcode says
+  // which headers it has from then on, whatever `bth.opcode` is set to.
   EditedFrame(const wire::NetworkHeaders& network, const wire::TransportHeaders& transport,
               std::span<const std::byte> payload);
   // Any frame, or packet of InfiniBand from its LRH to its VCRC.

@@ -19,9 +19,8 @@ class Parser {
   Parser(std::string_view text, IsField is_field) : tokens_(text), is_field_(is_field) {}
 
   Script script() {
-    Script script;
-    while (tokens_.ahead().kind != TokenKind::end) statement_into(script.statements, 0);
-    return script;
+    while (tokens_.ahead().kind != TokenKind::end) statement_into(script_.statements, 0);
+    return std::move(script_);
   }
 
  private:
@@ -31,6 +30,7 @@ class Parser {
   void check_object(const Token& name, ObjectRule rule) const;
   void second_word(Statement& statement, const KeywordSpec& keyword);
   void packet_word(Statement& statement);
+  void link_word(Statement& statement);
   void word_of(Statement& statement, std::span<const NamedValue> words, const char* purpose);
   void arguments(Statement& statement, const KeywordSpec& keyword);
   void argument(Statement& statement, const KeywordSpec& keyword);
@@ -42,6 +42,8 @@ class Parser {
   void name_what_is_made(const Statement& statement, const KeywordSpec& keyword);
   void end_line();
 
+  Script script_;
+  bool has_begun_ = false;
   TokenReader tokens_;
   IsField is_field_;
   Symbols symbols_;
@@ -67,6 +69,10 @@ void Parser::statement_into(std::vector<Statement>& statements, std::uint32_t ne
                       "there is no statement " + std::string(word.text) + ": there are " + keyword_list());
   statement.at = word.at;
   statement.keyword = keyword->keyword;
+  // Objects are made on the link, so it is known before them.
+  const bool is_first = !std::exchange(has_begun_, true);
+  if (keyword->keyword == Keyword::link && !is_first)
+    throw ScriptError(word.at, "link is the first statement of a script");
   object(statement, *keyword);
   second_word(statement, *keyword);
   arguments(statement, *keyword);
@@ -126,6 +132,8 @@ void Parser::second_word(Statement& statement, const KeywordSpec& keyword) {
       return word_of(statement, work_opcodes(), "a work request");
     case WordRule::event:
       return word_of(statement, async_events(), "an event");
+    case WordRule::link:
+      return link_word(statement);
     case WordRule::solicited:
       statement.word_at = tokens_.ahead().at;
       if (tokens_.take("solicited")) statement.word = "solicited";
@@ -146,6 +154,11 @@ void Parser::packet_word(Statement& statement) {
   const Token word = tokens_.take();
   statement.word = word.text;
   statement.word_at = word.at;
+}
+
+void Parser::link_word(Statement& statement) {
+  word_of(statement, link_layers(), "a link");
+  script_.link_layer = static_cast<wire::LinkLayer>(*find_value(link_layers(), statement.word));
 }
 
 void Parser::word_of(Statement& statement, std::span<const NamedValue> words, const char* purpose) {
@@ -180,6 +193,10 @@ void Parser::argument(Statement& statement, const KeywordSpec& keyword) {
                                    ": it has " + list +
                                    (keyword.packet_fields ? " and the fields of packets" : ""));
   }
+  if (known != nullptr && known->of_infiniband && script_.link_layer != wire::LinkLayer::infiniband)
+    throw ScriptError(
+        name.at,
+        std::string(name.text) + "= is of a link of InfiniBand: the script's first line is link infiniband");
   for (const Argument& other : statement.arguments)
     if (other.name == name.text && (known == nullptr || !known->may_repeat) && !keyword.compares)
       throw ScriptError(name.at, other.name + " is given twice");

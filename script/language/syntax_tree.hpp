@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "script/language/script_error.hpp"
+#include "wire/network_headers.hpp"
 
 namespace urnic::script {
 
@@ -58,6 +59,7 @@ struct When {
 };
 
 enum class Keyword : std::uint8_t {
+  link,
   option,
   let,
   repeat,
@@ -104,6 +106,7 @@ struct Statement {
 
 struct Script {
   std::string heading;  // the comment at its beginning, without the signs
+  wire::LinkLayer link_layer = wire::LinkLayer::ethernet;
   std::vector<Statement> statements;
 };
 

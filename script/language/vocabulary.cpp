@@ -4,6 +4,7 @@
 
 #include "wire/aeth.hpp"
 #include "wire/mad/cm_codes.hpp"
+#include "wire/network_headers.hpp"
 #include "wire/opcode.hpp"
 
 namespace urnic::script {
@@ -57,6 +58,14 @@ constexpr NamedValue kRecoveries[] = {{"gbn", 0}, {"selective", 1}, {"irn", 2}, 
 constexpr NamedValue kCongestionControls[] = {{"off", 0}, {"dcqcn", 1}, {"rtt", 2}, {"timely", 3}};
 constexpr NamedValue kPlaces[] = {{"both", 0}, {"virtual", 1}, {"live", 2}};
 
+constexpr auto value_of(wire::LinkLayer layer) { return static_cast<std::uint64_t>(layer); }
+constexpr NamedValue kLinkLayers[] = {{"ethernet", value_of(wire::LinkLayer::ethernet)},
+                                      {"infiniband", value_of(wire::LinkLayer::infiniband)}};
+
+// Of a path in a subnet.
+constexpr ArgumentSpec kServiceLevel{.name = "sl", .of_infiniband = true};
+constexpr ArgumentSpec kWithGrh{.name = "grh", .of_infiniband = true};
+
 constexpr ArgumentSpec kOptionArguments[] = {
     {"patience", ValueType::duration},
     {"tolerance", ValueType::duration},
@@ -83,6 +92,8 @@ constexpr ArgumentSpec kQpArguments[] = {
     {"max_send"},
     {"max_recv"},
     {"attach"},
+    kServiceLevel,
+    kWithGrh,
 };
 constexpr ArgumentSpec kMrArguments[] = {
     {"length", ValueType::number, {}, false, true},
@@ -90,6 +101,7 @@ constexpr ArgumentSpec kMrArguments[] = {
     {"seed"},
 };
 constexpr ArgumentSpec kMwArguments[] = {{"type"}};
+constexpr ArgumentSpec kAhArguments[] = {kServiceLevel, kWithGrh};
 constexpr NamedValue kSrqKinds[] = {{"basic", 0}, {"xrc", 1}};
 constexpr ArgumentSpec kSrqArguments[] = {{"kind", ValueType::number, kSrqKinds}, {"max_recv"}};
 constexpr ArgumentSpec kPostSendArguments[] = {
@@ -138,6 +150,8 @@ constexpr ArgumentSpec kCompletionArguments[] = {
     {"with_imm"},
     {"with_invalidate"},
     {"with_grh"},
+    {.name = "slid", .of_infiniband = true},
+    kServiceLevel,
 };
 // Of packets, beside their fields.
 constexpr ArgumentSpec kSentArguments[] = {{"payload", ValueType::bytes}};
@@ -147,6 +161,7 @@ using enum ObjectRule;
 using Second = WordRule;
 using Amount = AmountRule;
 constexpr KeywordSpec kKeywords[] = {
+    {"link", Keyword::link, none, Second::link},
     {"option", Keyword::option, none, Second::none, Amount::none, kOptionArguments},
     {"let", Keyword::let, new_name, Second::none, Amount::required},
     {"repeat", Keyword::repeat, none, Second::none, Amount::required},
@@ -157,7 +172,8 @@ constexpr KeywordSpec kKeywords[] = {
     {"mw", Keyword::mw, new_name, Second::none, Amount::none, kMwArguments, false, false, ObjectKind::window},
     {"srq", Keyword::srq, new_name, Second::none, Amount::none, kSrqArguments, false, false,
      ObjectKind::shared_receive_queue},
-    {"ah", Keyword::ah, new_name, Second::none, Amount::none, {}, false, false, ObjectKind::address_handle},
+    {"ah", Keyword::ah, new_name, Second::none, Amount::none, kAhArguments, false, false,
+     ObjectKind::address_handle},
     {"send", Keyword::send, queue_pair, Second::packet, Amount::none, kSentArguments, true},
     {"expect", Keyword::expect, queue_pair, Second::packet, Amount::none, kSeenArguments, true, true},
     {"ignore", Keyword::ignore, queue_pair, Second::packet, Amount::none, kSeenArguments, true, true},
@@ -279,6 +295,7 @@ std::string_view name(ObjectKind kind) {
 
 std::span<const NamedValue> work_opcodes() { return kWork; }
 std::span<const NamedValue> async_events() { return kEvents; }
+std::span<const NamedValue> link_layers() { return kLinkLayers; }
 std::span<const NamedValue> packet_operations() { return kOperations; }
 
 std::optional<std::uint64_t> find_value(std::span<const NamedValue> words, std::string_view name) {

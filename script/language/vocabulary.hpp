@@ -43,6 +43,7 @@ struct ArgumentSpec {
   bool may_repeat = false;
   bool required = false;
   ObjectKind kind = ObjectKind::none;  // of an object
+  bool of_infiniband = false;          // only on such a link
 };
 
 // What stands behind a keyword.
@@ -58,6 +59,7 @@ enum class WordRule : std::uint8_t {
   packet,     // an opcode; may be missing
   work,       // a work request's opcode
   event,      // an asynchronous event
+  link,       // a link layer
   solicited,  // the word solicited; may be missing
 };
 enum class AmountRule : std::uint8_t { none, required, optional };
@@ -92,6 +94,8 @@ std::string_view name(ObjectKind kind);
 
 std::span<const NamedValue> work_opcodes();
 std::span<const NamedValue> async_events();
+// The values are those of wire::LinkLayer.
+std::span<const NamedValue> link_layers();
 // Packets: their operation, which is the lower five bits of their opcode (wire/opcode.hpp); or, with
 // kCmPacket, the attribute of a message of the connection manager; or, with kWholeOpcode, an opcode that is
 // the same for all services.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "script/language/vocabulary.hpp"
+#include "script/local_route.hpp"
 #include "script/packets/packet_fields.hpp"
 #include "wire/aeth.hpp"
 #include "wire/congestion_notification.hpp"
@@ -117,16 +118,17 @@ wire::TransportHeaders right_headers(wire::Opcode opcode, const ScriptEnd& end, 
 // Fields that a header has only once another field is set, such as those of a message behind its attribute,
 // are found when the frame is looked at again.
 std::optional<analysis::PlacedField> find_field(analysis::EditedFrame& frame, Bytes& bytes,
-                                                std::string_view name) {
-  if (const auto placed = find_packet_field(analysis::dissect(bytes), name)) return placed;
+                                                wire::LinkLayer link_layer, std::string_view name) {
+  if (const auto placed = find_packet_field(analysis::dissect(bytes, link_layer), name)) return placed;
   bytes = frame.finish();
-  frame = analysis::EditedFrame(bytes);
-  return find_packet_field(analysis::dissect(bytes), name);
+  frame = analysis::EditedFrame(bytes, link_layer);
+  return find_packet_field(analysis::dissect(bytes, link_layer), name);
 }
 
 // `bytes` is the frame as it was when its headers were looked for last.
-void set_field(analysis::EditedFrame& frame, Bytes& bytes, const Argument& argument, const Scope& scope) {
-  const auto placed = find_field(frame, bytes, argument.name);
+void set_field(analysis::EditedFrame& frame, Bytes& bytes, wire::LinkLayer link_layer,
+               const Argument& argument, const Scope& scope) {
+  const auto placed = find_field(frame, bytes, link_layer, argument.name);
   if (!placed) throw ScriptError(argument.at, "the packet has no field " + argument.name);
   const analysis::Field& field = *placed->field;
   const Expression& value = argument.values[0];
@@ -145,16 +147,17 @@ void set_field(analysis::EditedFrame& frame, Bytes& bytes, const Argument& argum
 
 }  // namespace
 
-Bytes build_packet(const Statement& statement, ScriptEnd& end, const Targets& targets,
-                   const wire::NetworkHeaders& path, const Scope& scope, const Scope::ReadMemory& memory) {
+Bytes build_packet(const Statement& statement, ScriptEnd& end, const Targets& targets, const Scope& scope,
+                   const Scope::ReadMemory& memory) {
+  const wire::LinkLayer link_layer = link_layer_of(end.path);
   const wire::Opcode opcode = opcode_of(statement, end, scope);
   const Bytes payload = payload_of(statement, opcode, end, scope, memory);
-  analysis::EditedFrame frame(path, right_headers(opcode, end, targets, payload.size()), payload);
+  analysis::EditedFrame frame(end.path, right_headers(opcode, end, targets, payload.size()), payload);
   Bytes shape = frame.finish();
   for (const Argument& argument : statement.arguments)
-    if (argument.name != "payload") set_field(frame, shape, argument, scope);
+    if (argument.name != "payload") set_field(frame, shape, link_layer, argument, scope);
   const Bytes& bytes = frame.finish();
-  end.note_sent(analysis::dissect(bytes).transport(), payload.size());
+  end.note_sent(analysis::dissect(bytes, link_layer).transport(), payload.size());
   return bytes;
 }
 

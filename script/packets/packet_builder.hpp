@@ -18,7 +18,7 @@ struct Targets {
 };
 
 // The frame of a `send` statement. Notes at `end` that it is sent. Throws ScriptError.
-Bytes build_packet(const Statement& statement, ScriptEnd& end, const Targets& targets,
-                   const wire::NetworkHeaders& path, const Scope& scope, const Scope::ReadMemory& memory);
+Bytes build_packet(const Statement& statement, ScriptEnd& end, const Targets& targets, const Scope& scope,
+                   const Scope::ReadMemory& memory);
 
 }  // namespace urnic::script

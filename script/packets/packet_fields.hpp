@@ -1,5 +1,6 @@
 // The fields of packets by the names that scripts use: analysis/dissection's, or without the header's name,
-// as psn for bth.psn. Such a short name means the first header from the BTH on that has the field.
+// as psn for bth.psn. Such a short name means the first header that has the field, of LRH and GRH and from
+// the BTH on.
 #pragma once
 
 #include <optional>

@@ -20,6 +20,7 @@ struct ScriptEnd {
   wire::Qpn device;
   std::uint32_t mtu = 1024;
   std::uint32_t qkey = 0;
+  wire::NetworkHeaders path;        // to the device
   wire::Psn next_request;           // behind all requests that the script has sent
   wire::Psn next_response;          // to the request that came last
   wire::Psn awaited;                // the device's next new request

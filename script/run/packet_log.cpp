@@ -26,8 +26,9 @@ analysis::ArrowKind kind_of(const analysis::Dissection& packet) {
 }  // namespace
 
 // "Send Only 500" beside the arrow, and what else the summary says behind it.
-analysis::LadderArrow PacketLog::arrow_of(const Entry& entry, analysis::FrameNumber number, Time start) {
-  const analysis::Dissection packet = analysis::dissect(entry.frame);
+analysis::LadderArrow PacketLog::arrow_of(const Entry& entry, analysis::FrameNumber number,
+                                          Time start) const {
+  const analysis::Dissection packet = analysis::dissect(entry.frame, link_layer_);
   analysis::LadderArrow arrow;
   arrow.number = number;
   arrow.sent = arrow.arrived = (entry.at - start).count();

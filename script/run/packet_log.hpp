@@ -12,6 +12,8 @@ namespace urnic::script {
 
 class PacketLog {
  public:
+  explicit PacketLog(wire::LinkLayer link_layer) : link_layer_(link_layer) {}
+
   void sent(const Bytes& frame, Time at);
   void seen(const SeenFrame& frame);
 
@@ -28,9 +30,10 @@ class PacketLog {
     Time at{};
     bool to_device = false;
   };
-  static analysis::LadderArrow arrow_of(const Entry& entry, analysis::FrameNumber number, Time start);
+  analysis::LadderArrow arrow_of(const Entry& entry, analysis::FrameNumber number, Time start) const;
   void keep(Entry entry);
 
+  const wire::LinkLayer link_layer_;
   std::deque<Entry> entries_;
   std::uint64_t sent_ = 0;
   std::uint64_t seen_ = 0;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "script/language/vocabulary.hpp"
+#include "script/local_route.hpp"
 
 namespace urnic::script {
 namespace {
@@ -30,7 +31,11 @@ bool acts(Keyword keyword) {
 }  // namespace
 
 Runner::Runner(const Script& script, Host& host, const RunSettings& settings)
-    : script_(script), host_(host), settings_(settings), next_qpn_(host.first_qpn()) {
+    : script_(script),
+      host_(host),
+      link_layer_(link_layer_of(host.path_to_device())),
+      settings_(settings),
+      next_qpn_(host.first_qpn()) {
   for (const auto& [name, value] : settings.values) scope_.fix(name, value);
 }
 
@@ -42,6 +47,7 @@ Runner::Mismatch Runner::differs(Position at, const std::string& field, const st
 Outcome Runner::run() {
   start_ = last_ = host_.now();
   try {
+    check_link();
     run_all(script_.statements);
     flush();
     check_nothing_is_left();
@@ -78,6 +84,8 @@ void Runner::execute(const Statement& statement) {
 
 void Runner::carry_out(const Statement& statement) {
   switch (statement.keyword) {
+    case Keyword::link:
+      return;  // the host has it already
     case Keyword::option:
       return set_options(statement);
     case Keyword::let:
@@ -123,6 +131,15 @@ void Runner::carry_out(const Statement& statement) {
     case Keyword::memory:
       return memory(statement);
   }
+}
+
+void Runner::check_link() const {
+  if (script_.link_layer == link_layer_) return;
+  const auto word = [](wire::LinkLayer layer) {
+    return find_word(link_layers(), static_cast<std::uint64_t>(layer));
+  };
+  throw LeftOut{
+      fmt::format("its link is {}, and that of this run is {}", word(script_.link_layer), word(link_layer_))};
 }
 
 void Runner::set_options(const Statement& statement) {

@@ -55,6 +55,7 @@ class Runner {
   void run_all(const std::vector<Statement>& statements);
   void execute(const Statement& statement);
   void carry_out(const Statement& statement);
+  void check_link() const;
   void set_options(const Statement& statement);
   void let(const Statement& statement);
   void repeat(const Statement& statement);
@@ -66,6 +67,9 @@ class Runner {
   void expect(const Statement& statement);
   void ignore(const Statement& statement);
   void quiet(const Statement& statement);
+  analysis::Dissection dissect(const SeenFrame& frame) const {
+    return analysis::dissect(frame.bytes, link_layer_);
+  }
   void take_frames();
   void take_frame(SeenFrame frame);
   bool is_ignored(const ScriptEnd& end, const analysis::Dissection& packet) const;
@@ -76,6 +80,7 @@ class Runner {
   void make(const Statement& statement);
   void make_queue_pair(const Statement& statement);
   void add_end(const Statement& statement, const Call& call, std::uint64_t qpn);
+  wire::NetworkHeaders path_for(const Call& call) const;
   void make_call(const Statement& statement);
   void completion(const Statement& statement);
   void no_completion(const Statement& statement);
@@ -100,6 +105,7 @@ class Runner {
 
   const Script& script_;
   Host& host_;
+  const wire::LinkLayer link_layer_;  // the host's
   RunSettings settings_;
   Scope scope_;
   std::map<std::string, ScriptEnd> ends_;
@@ -108,7 +114,7 @@ class Runner {
   bool has_srq_ = false;
   std::uint32_t next_qpn_;
   std::vector<Bytes> unsent_;
-  PacketLog log_;
+  PacketLog log_{link_layer_};
   std::vector<SeenFrame> strays_;  // to no queue pair of the script
   Time start_{};
   Time last_{};  // of the statement before

@@ -10,8 +10,7 @@
 namespace urnic::script {
 
 void Runner::send(const Statement& statement) {
-  unsent_.push_back(
-      build_packet(statement, end_of(statement), targets_, host_.path_to_device(), scope_, memory_reader()));
+  unsent_.push_back(build_packet(statement, end_of(statement), targets_, scope_, memory_reader()));
 }
 
 bool Runner::flush() {
@@ -30,7 +29,7 @@ void Runner::take_frames() {
 
 void Runner::take_frame(SeenFrame frame) {
   log_.seen(frame);
-  const analysis::Dissection packet = analysis::dissect(frame.bytes);
+  const analysis::Dissection packet = dissect(frame);
   const wire::Qpn to = packet.transport().bth.destination;
   for (auto& [name, end] : ends_) {
     if (!packet.has_bth() || end.own != to) continue;
@@ -49,7 +48,7 @@ bool Runner::is_ignored(const ScriptEnd& end, const analysis::Dissection& packet
 
 // Whatever a statement expects, it expects a right frame.
 void Runner::check_frame(const Statement& statement, const SeenFrame& frame) const {
-  const analysis::Dissection packet = analysis::dissect(frame.bytes);
+  const analysis::Dissection packet = dissect(frame);
   const wire::ParseError verdict = packet.verdict();
   if (verdict == wire::ParseError::none || verdict == wire::ParseError::unknown_opcode) return;
   throw Mismatch{{statement.at, "a packet came that receivers refuse: " + analysis::summary(packet), "frame",
@@ -69,7 +68,7 @@ void Runner::expect(const Statement& statement) {
   const SeenFrame frame = std::move(end.waiting.front());
   end.waiting.pop_front();
   check_frame(statement, frame);
-  const analysis::Dissection packet = analysis::dissect(frame.bytes);
+  const analysis::Dissection packet = dissect(frame);
   if (const auto difference = compare_packet(statement, end, packet, scope_, memory_reader()))
     throw differs(difference->at, difference->field, difference->expected, difference->seen);
   happened(statement, window, frame.at);
@@ -84,7 +83,7 @@ void Runner::ignore(const Statement& statement) {
   take_frames();
   end.ignored.push_back(&statement);
   std::erase_if(end.waiting, [&](const SeenFrame& frame) {
-    return !compare_packet(statement, end, analysis::dissect(frame.bytes), scope_, memory_reader());
+    return !compare_packet(statement, end, dissect(frame), scope_, memory_reader());
   });
 }
 
@@ -92,7 +91,7 @@ void Runner::quiet(const Statement& statement) {
   pass_time(host_.now() + scope_.span(*statement.amount));
   const ScriptEnd& end = end_of(statement);
   if (end.waiting.empty()) return;
-  const std::string seen = analysis::summary(analysis::dissect(end.waiting.front().bytes));
+  const std::string seen = analysis::summary(dissect(end.waiting.front()));
   throw Mismatch{{statement.at,
                   fmt::format("a packet came {} after the statement before, where none was expected: {}",
                               span_text(std::max(end.waiting.front().at - last_, Nanoseconds(0))), seen),
@@ -103,7 +102,7 @@ void Runner::check_nothing_is_left() {
   take_frames();
   const Position at = script_.statements.empty() ? Position{} : script_.statements.back().at;
   const auto refuse = [&](const SeenFrame& frame) {
-    const std::string seen = analysis::summary(analysis::dissect(frame.bytes));
+    const std::string seen = analysis::summary(dissect(frame));
     throw Mismatch{{at, "the script is over, and a packet came that no statement expects: " + seen, "packet",
                     "none", seen}};
   };

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "script/language/vocabulary.hpp"
+#include "script/local_route.hpp"
 #include "script/run/runner.hpp"
 
 namespace urnic::script {
@@ -139,12 +140,19 @@ void Runner::add_end(const Statement& statement, const Call& call, std::uint64_t
   end.device = wire::Qpn{static_cast<std::uint32_t>(qpn)};
   end.mtu = static_cast<std::uint32_t>(call.number("mtu"));
   end.qkey = static_cast<std::uint32_t>(call.number("qkey"));
+  end.path = path_for(call);
   end.next_request = wire::Psn(static_cast<std::uint32_t>(call.number("rq_psn")));
   end.awaited = wire::Psn(static_cast<std::uint32_t>(call.number("sq_psn")));
   scope_.set(statement.object + ".qpn", qpn);
   for (const char* const name : {"peer_qpn", "rq_psn", "sq_psn"})
     scope_.set(statement.object + '.' + name, call.number(name));
   scope_.set(statement.object + ".next_psn", end.next_request.value());
+}
+
+wire::NetworkHeaders Runner::path_for(const Call& call) const {
+  wire::NetworkHeaders path = host_.path_to_device();
+  set_local_route(call, path);
+  return path;
 }
 
 void Runner::make_call(const Statement& statement) {

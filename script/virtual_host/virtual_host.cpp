@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "script/language/vocabulary.hpp"
+#include "script/local_route.hpp"
+#include "wire/infiniband/variant_crc.hpp"
 
 namespace urnic::script {
 namespace {
@@ -15,11 +17,24 @@ constexpr wire::MacAddress kScriptMac{{2, 0, 0, 0, 0, 0x99}};
 // Of the documentation's network (RFC 5737).
 wire::Gid gid(std::uint8_t last) { return {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, last}}; }
 
-engine::DeviceConfig device_config() {
+// On InfiniBand a port has a GUID, made of its MAC address, behind the prefix of a subnet without a manager.
+wire::Gid gid_of_port(const wire::MacAddress& mac) {
+  const auto& of = mac.bytes;
+  return {{0xFE, 0x80, 0, 0, 0, 0, 0, 0, of[0], of[1], of[2], 0xFF, 0xFE, of[3], of[4], of[5]}};
+}
+
+constexpr wire::Lid kDeviceLid{1};
+constexpr wire::Lid kScriptLid{2};
+// In the order in which they are attached.
+constexpr std::uint32_t kDevicePort = 0;
+constexpr std::uint32_t kScriptPort = 1;
+
+engine::DeviceConfig device_config(wire::LinkLayer link_layer) {
   engine::DeviceConfig config;
   config.name = "urnic0";
   config.mac = kDeviceMac;
-  config.gids = {{.gid = gid(1)}};
+  config.link_layer = link_layer;
+  config.gids = {{.gid = link_layer == wire::LinkLayer::infiniband ? gid_of_port(kDeviceMac) : gid(1)}};
   config.max_qp = 256;
   config.max_memory_keys = 256;
   config.max_srq = 256;
@@ -30,12 +45,26 @@ engine::DeviceConfig device_config() {
 
 }  // namespace
 
-VirtualHost::VirtualHost()
-    : device_(device_config(), data_path_, switch_),
+VirtualHost::VirtualHost(wire::LinkLayer link_layer)
+    : link_layer_(link_layer),
+      device_(device_config(link_layer), data_path_, switch_),
       port_(switch_.attach(kScriptMac, *this, "script")),
       context_(device_),
       xrc_domain_(device_.shared_receive_queues()) {
   data_path_.add_uplink(switch_);
+  if (link_layer == wire::LinkLayer::infiniband) route();
+}
+
+// Two adapters with a cable between them: what a subnet manager would have made of them.
+void VirtualHost::route() {
+  constexpr std::uint8_t kOnlyPort = 1;
+  device_.set_lids({.base = kDeviceLid});
+  link::LidNode device{.device = kDevicePort, .lid = kDeviceLid, .ports = std::vector<link::LidPort>(2)};
+  link::LidNode script{.device = kScriptPort, .lid = kScriptLid, .ports = std::vector<link::LidPort>(2)};
+  device.ports[kOnlyPort] = {kScriptPort, kOnlyPort, true};
+  script.ports[kOnlyPort] = {kDevicePort, kOnlyPort, true};
+  switch_.lid_routes().set_node(kDevicePort, std::move(device));
+  switch_.lid_routes().set_node(kScriptPort, std::move(script));
 }
 
 VirtualHost::~VirtualHost() {
@@ -45,6 +74,12 @@ VirtualHost::~VirtualHost() {
 
 wire::NetworkHeaders VirtualHost::path_to_device() const {
   wire::NetworkHeaders path;
+  if (link_layer_ == wire::LinkLayer::infiniband) {
+    path.local = {.destination = kDeviceLid, .source = kScriptLid};
+    path.source = gid_of_port(kScriptMac);
+    path.destination = gid_of_port(kDeviceMac);
+    return path;
+  }
   path.source_mac = kScriptMac;
   path.destination_mac = kDeviceMac;
   path.source = gid(0x99);
@@ -53,11 +88,21 @@ wire::NetworkHeaders VirtualHost::path_to_device() const {
   return path;
 }
 
-wire::NetworkHeaders VirtualHost::path_from_device() const {
+wire::NetworkHeaders VirtualHost::path_from_device(const Call& call) const {
   wire::NetworkHeaders path = path_to_device();
   std::swap(path.source_mac, path.destination_mac);
   std::swap(path.source, path.destination);
+  if (path.local) std::swap(path.local->source, path.local->destination);
+  set_local_route(call, path);
   return path;
+}
+
+// What of a frame crosses the switch; empty: nothing. A port of InfiniBand drops a packet with a wrong VCRC
+// and hands on the others without it (IBTA 7.8.2), because each link has its own.
+std::optional<std::span<const std::byte>> VirtualHost::at_the_port(std::span<const std::byte> frame) const {
+  if (link_layer_ == wire::LinkLayer::ethernet) return frame;
+  if (!wire::infiniband::has_right_variant_crc(frame)) return {};
+  return frame.first(frame.size() - wire::infiniband::kVariantCrcBytes);
 }
 
 // The device is told of a frame from outside of the process, as a wire would tell it.
@@ -69,7 +114,8 @@ void VirtualHost::send(std::span<const Bytes> frames) {
                                     .first_psn = {},
                                     .selective_acks = transport::SelectiveAcks::outside,
                                     .device = kScriptMac};
-    port_.transmit({frame, {}, {}}, origin, now());
+    if (const auto packet = at_the_port(frame))
+      port_.transmit({*packet, {}, {}, nullptr, link_layer_}, origin, now());
   }
   settle();
 }
@@ -79,6 +125,7 @@ void VirtualHost::arrive(const wire::Frame& frame, const link::PacketOrigin&) {
   seen.at = now();
   for (const auto piece : {frame.headers, frame.payload, frame.trailer})
     seen.bytes.insert(seen.bytes.end(), piece.begin(), piece.end());
+  if (link_layer_ == wire::LinkLayer::infiniband) wire::infiniband::append_variant_crc(seen.bytes);
   seen_.push_back(std::move(seen));
 }
 

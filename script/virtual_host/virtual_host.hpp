@@ -5,6 +5,8 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "device_model/engine/data_path.hpp"
@@ -17,7 +19,8 @@ namespace urnic::script {
 
 class VirtualHost final : public Host, private link::FrameReceiver {
  public:
-  VirtualHost();
+  // The script's port and the device's are two of a switch: on InfiniBand of a subnet whose routes are there.
+  explicit VirtualHost(wire::LinkLayer link_layer = wire::LinkLayer::ethernet);
   ~VirtualHost() override;
 
   bool is_virtual() const override { return true; }
@@ -37,6 +40,7 @@ class VirtualHost final : public Host, private link::FrameReceiver {
 
   // The switch hands over a frame from the device.
   void arrive(const wire::Frame& frame, const link::PacketOrigin& origin) override;
+  std::optional<std::span<const std::byte>> at_the_port(std::span<const std::byte> frame) const;
   Answer carry_out(const Call& call);
   bool is_known(const std::string& name) const;
 
@@ -49,7 +53,8 @@ class VirtualHost final : public Host, private link::FrameReceiver {
   Answer move_to(VirtualQueuePair& queue_pair, transport::QpState state, const Call& call);
   Answer modify(const Call& call);
   Answer destroy(const Call& call);
-  wire::NetworkHeaders path_from_device() const;
+  // As `call`, which makes a queue pair or an address handle, says.
+  wire::NetworkHeaders path_from_device(const Call& call) const;
 
   // virtual_verbs.cpp: work is posted, completions and events are taken.
   Answer post_send(const Call& call);
@@ -63,6 +68,10 @@ class VirtualHost final : public Host, private link::FrameReceiver {
   Answer read_memory(const Call& call);
   std::vector<abi::ScatterGather> sges_of(const Call& call) const;
 
+  // Makes the subnet of the two ports.
+  void route();
+
+  const wire::LinkLayer link_layer_;
   engine::DataPath data_path_;
   link::Switch switch_;
   engine::Device device_;

@@ -77,6 +77,9 @@ transport::QpParameters parameters_of(const Call& call) {
 
 Answer refused(std::string why) { return {.refusal = std::move(why)}; }
 
+const char* const kNoServiceLevel = "EINVAL: a service level is 0 to 15";
+bool has_service_level(const Call& call) { return call.number("sl") <= 15; }
+
 }  // namespace
 
 Answer VirtualHost::make_region(const Call& call) {
@@ -126,8 +129,9 @@ Answer VirtualHost::make_shared_receives(const Call& call) {
 }
 
 Answer VirtualHost::make_address_handle(const Call& call) {
-  const auto number =
-      device_.address_handles().add(std::make_unique<engine::AddressHandle>(context_.pd, path_from_device()));
+  if (!has_service_level(call)) return refused(kNoServiceLevel);
+  const auto number = device_.address_handles().add(
+      std::make_unique<engine::AddressHandle>(context_.pd, path_from_device(call)));
   if (!number) return refused("ENOMEM: there are no more address handles");
   address_handles_[call.object] = *number;
   return {};
@@ -135,6 +139,7 @@ Answer VirtualHost::make_address_handle(const Call& call) {
 
 Answer VirtualHost::make_queue_pair(const Call& call) {
   if (call.has("attach")) return refused("EINVAL: queue pairs of other programs are there in live runs only");
+  if (!has_service_level(call)) return refused(kNoServiceLevel);
   const auto service = service_of(call.number("service"));
   const auto last = state_of(call);
   if (!service) return refused("EINVAL: there is no such service");
@@ -189,8 +194,8 @@ Answer VirtualHost::move_to(VirtualQueuePair& queue_pair, QpState state, const C
       transport::bad_values(mask, values, {}) != 0)
     return refused("EINVAL: ibv_modify_qp");
   const bool has_path = state == QpState::rtr && queue_pair.service != QpService::ud;
-  device_end.modify(state, parameters_of(call), has_path ? std::optional(path_from_device()) : std::nullopt,
-                    notify);
+  device_end.modify(state, parameters_of(call),
+                    has_path ? std::optional(path_from_device(call)) : std::nullopt, notify);
   device_end.after_input();
   return {};
 }

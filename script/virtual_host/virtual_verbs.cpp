@@ -38,6 +38,11 @@ Answer completion_answer(const in_process::PolledCompletion& polled, std::uint64
     answer.numbers["imm"] = from_the_wire(polled.immediate_or_rkey);
   if ((polled.flags & abi::cqe_with_invalidate) != 0)
     answer.numbers["invalidated"] = polled.immediate_or_rkey;
+  // Of a datagram on InfiniBand.
+  if (polled.status == 0 && polled.error_or_route != 0) {
+    answer.numbers["slid"] = abi::source_lid_of(polled.error_or_route);
+    answer.numbers["sl"] = abi::service_level_of(polled.error_or_route);
+  }
   return answer;
 }
 

@@ -31,6 +31,8 @@ bool is_in(Position at, std::string_view text) {
 // Ends a script whose waits never end.
 class BoundedHost final : public Host {
  public:
+  explicit BoundedHost(urnic::wire::LinkLayer link_layer) : host_(link_layer) {}
+
   bool is_virtual() const override { return true; }
   Time now() const override { return host_.now(); }
   std::uint32_t first_qpn() const override { return host_.first_qpn(); }
@@ -57,7 +59,7 @@ bool has_loop(const std::vector<Statement>& statements) {
 
 void run(const Script& script) {
   if (script.statements.size() > 40 || has_loop(script.statements)) return;
-  BoundedHost host;
+  BoundedHost host(script.link_layer);
   Runner(script, host, {.patience = Nanoseconds(1'000'000)}).run();
 }
 

@@ -123,7 +123,7 @@ script::Outcome run_file(const std::string& file, const std::string& text, const
     if (options.check) return {};
     if (options.verbose) follow(settings, text);
     const std::unique_ptr<script::Host> host =
-        options.live ? hosts.make() : std::make_unique<script::VirtualHost>();
+        options.live ? hosts.make() : std::make_unique<script::VirtualHost>(parsed.link_layer);
     return script::Runner(parsed, *host, settings).run();
   } catch (const script::ScriptError& error) {
     return script::outcome_of(error);

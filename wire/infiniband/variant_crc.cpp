@@ -1,5 +1,6 @@
 #include "wire/infiniband/variant_crc.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "wire/byte_order.hpp"
@@ -34,6 +35,19 @@ std::uint16_t variant_crc(std::span<const std::byte> bytes) {
 
 void store_variant_crc(std::span<const std::byte> bytes, std::byte* to) {
   store_be16(to, __builtin_bswap16(variant_crc(bytes)));
+}
+
+void append_variant_crc(std::vector<std::byte>& packet) {
+  const std::size_t covered = packet.size();
+  packet.resize(covered + kVariantCrcBytes);
+  store_variant_crc(std::span(packet).first(covered), packet.data() + covered);
+}
+
+bool has_right_variant_crc(std::span<const std::byte> packet) {
+  if (packet.size() < kVariantCrcBytes) return false;
+  std::array<std::byte, kVariantCrcBytes> right{};
+  store_variant_crc(packet.first(packet.size() - right.size()), right.data());
+  return std::equal(right.begin(), right.end(), packet.end() - right.size());
 }
 
 }  // namespace urnic::wire::infiniband

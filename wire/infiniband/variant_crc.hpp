@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace urnic::wire::infiniband {
 
@@ -14,5 +15,9 @@ inline constexpr std::size_t kVariantCrcBytes = 2;
 std::uint16_t variant_crc(std::span<const std::byte> bytes);
 // Writes the VCRC of `bytes` to `to`, as it is on the wire.
 void store_variant_crc(std::span<const std::byte> bytes, std::byte* to);
+// Puts the VCRC of `packet` behind it.
+void append_variant_crc(std::vector<std::byte>& packet);
+// Whether the last two bytes of `packet` are the VCRC of those before.
+bool has_right_variant_crc(std::span<const std::byte> packet);
 
 }  // namespace urnic::wire::infiniband

@@ -16,7 +16,7 @@ constexpr const char* kObjects = "mr m length=64\nqp a rq_psn=100 sq_psn=500 tim
 
 Outcome run(const std::string& text, const RunSettings& settings = {}) {
   const Script script = parse(kObjects + text, is_packet_field);
-  VirtualHost host;
+  VirtualHost host(script.link_layer);
   return Runner(script, host, settings).run();
 }
 

@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "wire/byte_order.hpp"
 #include "wire/frame.hpp"
 #include "wire/infiniband/variant_crc.hpp"
 
@@ -13,16 +12,10 @@ namespace urnic::wire::infiniband::test {
 
 // Makes an ICRC that is owed, too.
 inline std::vector<std::byte> on_link(const Frame& frame) {
-  std::vector<std::byte> packet(frame.size() + kVariantCrcBytes);
+  std::vector<std::byte> packet(frame.size());
   copy_whole(frame, packet.data());
-  store_variant_crc(std::span(packet).first(frame.size()), packet.data() + frame.size());
+  append_variant_crc(packet);
   return packet;
-}
-
-inline bool has_right_variant_crc(std::span<const std::byte> packet) {
-  if (packet.size() < kVariantCrcBytes) return false;
-  const auto covered = packet.first(packet.size() - kVariantCrcBytes);
-  return load_be16(packet.data() + covered.size()) == __builtin_bswap16(variant_crc(covered));
 }
 
 // Without the VCRC. `packet` has at least kVariantCrcBytes.
