@@ -1,6 +1,7 @@
 #include "device_model/link/subnet_links/timed_subnet.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 
 #include "device_model/link/frame_pool.hpp"
@@ -39,7 +40,7 @@ void TimedSubnet::node_changed(std::uint32_t number, transport::Time now) {
   for (std::size_t port = 1; port < node.outputs.size(); ++port) {
     const LidPlace place{number, static_cast<std::uint8_t>(port)};
     output(place).arbiter.configure(node.outputs[port]);
-    for (std::uint8_t lane = 0; lane < kDataLanes; ++lane) watch_head(place, lane);
+    for (std::uint8_t lane = 0; lane < kDataLanes; ++lane) watch_head(place, lane, now);
     send(place, now);
     // The other end may send now, or has lost its link.
     const LidPlace peer{node.ports[port].peer_node, node.ports[port].peer_port};
@@ -62,6 +63,11 @@ void TimedSubnet::enter(PooledFrame& frame, std::uint32_t device, transport::Tim
   if (number == kNoRecord) return exit_.lose(frame, "too many packets are in the subnet");
   output(*place).entering += packet.bytes;
   schedule(now, {.kind = Kind::enters, .place = *place, .value = number});
+}
+
+void TimedSubnet::schedule(transport::Time due, const Event& event) {
+  assert(due >= latest_);
+  events_.push(event, due);
 }
 
 void TimedSubnet::pass_next() {
@@ -91,13 +97,13 @@ void TimedSubnet::carry_out(const Event& event, transport::Time now) {
   }
 }
 
-// The same for who sends large packets and who sends small ones: none of them may keep the others waiting.
 std::size_t TimedSubnet::most_queued(LidPlace place) const {
   return std::max<std::size_t>(bytes_on_line(kAhead, rules(place).megabits_per_second),
                                kPacketsAhead * kSlotBytes);
 }
 
-// All lanes together: a device that asks does not say in which lane it will send.
+// All lanes together: a device that asks does not say in which lane it will send. Less than the room for the
+// longest packet is none: else small packets would take it before a large one ever fits.
 std::size_t TimedSubnet::room(std::uint32_t device, std::size_t least) const {
   const auto place = routes_.port_of_device(device);
   if (!place || routes_.active_port(*place) == nullptr) return std::numeric_limits<std::size_t>::max();
@@ -105,7 +111,8 @@ std::size_t TimedSubnet::room(std::uint32_t device, std::size_t least) const {
   const std::size_t queued = out.queued + out.entering;
   const std::size_t most = most_queued(*place);
   if (queued == 0) return std::max(most, least);
-  return most > queued ? most - queued : 0;
+  const std::size_t free = most - std::min(most, queued);
+  return free >= kSlotBytes ? free : 0;
 }
 
 // When half of what may be queued has left; now, if nothing is: the device has promised the room to others.

@@ -11,8 +11,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "device_model/link/due_queue.hpp"
@@ -55,9 +57,9 @@ class TimedSubnet final : public LidFabric {
   struct Lane {
     transport::Time head_since{};  // since when the packet whose turn it is has had its turn
     transport::Time stalled_until{};
-    std::uint32_t used_blocks = 0;  // of the buffer at the other end
-    std::uint8_t drops = 0;         // one after the other, for their time at the head
-    bool is_watched = false;        // an event will look how old the head is
+    std::uint32_t used_blocks = 0;                 // of the buffer at the other end
+    std::uint8_t drops = 0;                        // one after the other, for their time at the head
+    std::optional<transport::Time> watched_until;  // when the next event looks how old the head is
   };
   struct Output {
     LaneArbiter arbiter;
@@ -86,7 +88,8 @@ class TimedSubnet final : public LidFabric {
     std::uint32_t value = 0;  // a packet, or blocks
   };
 
-  void schedule(transport::Time due, const Event& event) { events_.push(event, due); }
+  // Not before what was carried out last: time does not go back.
+  void schedule(transport::Time due, const Event& event);
   void carry_out(const Event& event, transport::Time now);
   Output& output(LidPlace place) { return nodes_[place.node].outputs[place.port]; }
   const Output& output(LidPlace place) const { return nodes_[place.node].outputs[place.port]; }
@@ -116,7 +119,7 @@ class TimedSubnet final : public LidFabric {
   void credits_come(const Event& event, transport::Time now);
   void drop_all(LidPlace out, LaneSet lanes, std::string_view why, transport::Time now);
   std::optional<transport::Time> head_is_old_at(LidPlace out, std::uint8_t lane) const;
-  void watch_head(LidPlace out, std::uint8_t lane);
+  void watch_head(LidPlace out, std::uint8_t lane, transport::Time now);
   void look_at_head(LidPlace out, std::uint8_t lane, transport::Time now);
   void drop_head(LidPlace out, std::uint8_t lane, transport::Time now);
 
@@ -130,6 +133,9 @@ class TimedSubnet final : public LidFabric {
   void look(transport::Time now);
   bool is_stuck(LidPlace out, std::uint8_t lane, transport::Time now) const;
   std::vector<WaitsFor> stuck_lanes(transport::Time now) const;
+  // By node, port and lane: their numbers.
+  using StuckLanes = std::map<std::tuple<std::uint32_t, std::uint8_t, std::uint8_t>, std::uint32_t>;
+  void look_behind(WaitsFor& lane, const StuckLanes& stuck) const;
 
   TimedSubnetSettings settings_;
   std::uint32_t buffer_blocks_;
