@@ -50,6 +50,7 @@ class TimedSubnet final : public LidFabric {
   // What is occupied: none of it when all packets have left.
   std::uint32_t packets() const { return packets_.in_use(); }
   std::uint32_t stays() const { return stays_.in_use(); }
+  std::uint32_t group_packets() const { return groups_.in_use(); }
   // Blocks of the buffer at the other end of the port's link for which the port has no credits.
   std::uint32_t used_blocks(LidPlace sender, std::uint8_t lane) const;
 
@@ -76,6 +77,7 @@ class TimedSubnet final : public LidFabric {
     explicit Node(Packets& packets) : queues(packets) {}
     OutputQueues queues;
     std::vector<Output> outputs;
+    bool is_switch = false;
     PacketList arrived;  // at an adapter, for its device
     bool device_is_busy = false;
   };
@@ -95,6 +97,9 @@ class TimedSubnet final : public LidFabric {
   const Output& output(LidPlace place) const { return nodes_[place.node].outputs[place.port]; }
   const LidOutput& rules(LidPlace place) const { return routes_.node(place.node).outputs[place.port]; }
 
+  // How many lanes carry data from the port to the other end of its link, which is there: a manager writes
+  // one end after the other.
+  std::uint8_t lanes_of(LidPlace out) const;
   // How many bytes a device may have queued.
   std::size_t most_queued(LidPlace place) const;
 
@@ -105,6 +110,8 @@ class TimedSubnet final : public LidFabric {
   void forward(LidPlace place, std::uint32_t packet, transport::Time now);
   void forward_to_group(LidPlace place, wire::Lid group, std::uint32_t packet, transport::Time now);
   std::uint32_t copy(std::uint32_t packet);
+  // It has arrived at a switch. False: some switch had it already.
+  bool may_go_on(Packet& packet);
   void leave_by(LidPlace out, std::uint8_t input, std::uint32_t packet, transport::Time now);
 
   // At ports (timed_subnet_ports.cpp).
@@ -126,6 +133,8 @@ class TimedSubnet final : public LidFabric {
   // Takes the packet out of the subnet. It counts as a discard of `out`, if that is a port.
   void discard(std::uint32_t packet, std::optional<LidPlace> out, std::string_view why, transport::Time now);
   void end_stay(std::uint32_t stay, transport::Time now);
+  // It is not in the subnet any more, and its frame is not either.
+  void release(std::uint32_t packet, transport::Time now);
 
   // Waits for credits (timed_subnet_waits.cpp).
   void begin_wait(LidPlace out, transport::Time now);
@@ -143,8 +152,10 @@ class TimedSubnet final : public LidFabric {
   LidExit& exit_;
   Packets packets_;
   RecordPool<Stay> stays_;
+  RecordPool<GroupPacket> groups_;
   DueQueue<Event> events_;
   std::vector<Node> nodes_;
+  std::uint32_t switches_ = 0;
   transport::Time latest_{};  // when something was due last
   bool looks_again_ = false;  // an event will look at the waits
   std::vector<WaitingLane> deadlock_;

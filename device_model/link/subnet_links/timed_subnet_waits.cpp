@@ -50,7 +50,7 @@ std::vector<WaitsFor> TimedSubnet::stuck_lanes(transport::Time now) const {
       const LidPlace out{node, static_cast<std::uint8_t>(port)};
       const LidPort* const link = routes_.active_port(out);
       if (link == nullptr) continue;
-      for (std::uint8_t lane = 0; lane < kDataLanes; ++lane) {
+      for (std::uint8_t lane = 0; lane < nodes_[node].queues.lanes(); ++lane) {
         if (!is_stuck(out, lane, now)) continue;
         numbers[{node, out.port, lane}] = static_cast<std::uint32_t>(lanes.size());
         lanes.push_back({.lane = {out, {link->peer_node, link->peer_port}, lane}});
@@ -68,7 +68,7 @@ void TimedSubnet::look_behind(WaitsFor& lane, const StuckLanes& stuck) const {
   const OutputQueues& queues = nodes_[at.node].queues;
   std::map<std::uint32_t, std::vector<std::uint32_t>> waits;  // of each stay
   for (std::size_t port = 1; port < nodes_[at.node].outputs.size(); ++port) {
-    for (std::uint8_t own = 0; own < kDataLanes; ++own) {
+    for (std::uint8_t own = 0; own < queues.lanes(); ++own) {
       const LidPlace out{at.node, static_cast<std::uint8_t>(port)};
       const auto found = stuck.find({out.node, out.port, own});
       queues.for_each({out.port, own}, at.port, [&](const Packet& packet) {

@@ -139,7 +139,8 @@ class SubnetBench : public LidExit {
     return blocks;
   }
   bool is_at_rest() const {
-    return subnet->packets() == 0 && subnet->stays() == 0 && used_blocks() == 0 && pool.in_use() == 0;
+    return subnet->packets() == 0 && subnet->stays() == 0 && subnet->group_packets() == 0 &&
+           used_blocks() == 0 && pool.in_use() == 0;
   }
 
   transport::Time takes_at(std::uint32_t device, std::size_t, transport::Time at) const override {

@@ -269,6 +269,42 @@ BOOST_AUTO_TEST_CASE(a_service_level_without_a_lane_is_dropped) {
   BOOST_TEST(star.is_at_rest());
 }
 
+// A manager gives more lanes to one end, then to the other one.
+BOOST_AUTO_TEST_CASE(a_lane_is_there_when_both_ends_have_it) {
+  Star star(2);
+  star.begin();
+  star.node(star.hub).outputs[2].lanes = 1;
+  star.node(1).outputs[1].lanes = 1;
+  star.write(star.hub);
+  star.write(1);
+  const auto arrives = [&] {
+    const auto before = star.arrivals.size();
+    star.send(0, Star::lid_of(1), kBytes, 1);
+    star.run();
+    return star.arrivals.size() == before + 1;
+  };
+  BOOST_TEST(!arrives());
+  star.node(star.hub).outputs[2].lanes = 8;
+  star.write(star.hub);
+  BOOST_TEST(!arrives());
+  star.node(1).outputs[1].lanes = 8;
+  star.write(1);
+  BOOST_TEST(arrives());
+}
+
+// Queues are for the lanes that ports can have.
+BOOST_AUTO_TEST_CASE(ports_with_fewer_lanes_work_as_others) {
+  Star star(3);
+  star.output.lanes = star.output.most_lanes = 2;
+  star.begin();
+  for (const std::uint32_t host : {0u, 1u})
+    for (const std::uint8_t level : {std::uint8_t{0}, std::uint8_t{1}})
+      star.begin_flow(host, Star::lid_of(2), kBytes, 50, level);
+  star.run();
+  BOOST_TEST(star.arrived_at(2) == 200u);
+  BOOST_TEST(star.is_at_rest());
+}
+
 // The lane is chosen anew at each port.
 BOOST_AUTO_TEST_CASE(the_input_port_counts_for_the_lane) {
   Star star(3);
@@ -345,6 +381,36 @@ BOOST_AUTO_TEST_CASE(a_circle_of_routes_ends) {
   ring.run();
   BOOST_TEST(has(ring.lost, "circle"));
   BOOST_TEST(ring.is_at_rest());
+}
+
+// Each of four switches sends what is for the group to the three others.
+BOOST_AUTO_TEST_CASE(a_circle_of_groups_ends_and_keeps_nobody_waiting) {
+  constexpr wire::Lid kGroup = wire::kFirstMulticastLid;
+  constexpr std::uint32_t kSwitches = 4;
+  SubnetBench mesh;
+  for (std::uint32_t i = 0; i < kSwitches; ++i) mesh.add_host();
+  for (std::uint32_t i = 0; i < kSwitches; ++i) mesh.add_switch(kSwitches);
+  // A switch's port n + 1 leads to switch n; the one that would lead to itself, to its host.
+  for (std::uint8_t one = 0; one < kSwitches; ++one) {
+    const auto own = static_cast<std::uint8_t>(one + 1);
+    mesh.connect({one, 1}, {kSwitches + one, own});
+    for (std::uint8_t other = 0; other < kSwitches; ++other) {
+      const auto port = static_cast<std::uint8_t>(other + 1);
+      if (one < other) mesh.connect({kSwitches + one, port}, {kSwitches + other, own});
+      mesh.route(kSwitches + one, other, port);
+      mesh.node(kSwitches + one).groups[0].set(port);
+    }
+  }
+  mesh.begin();
+  for (int i = 0; i < 10; ++i) mesh.send(0, kGroup, kBytes);
+  mesh.begin_flow(1, SubnetBench::lid_of(2), kBytes, 100);
+  mesh.run_for(milliseconds(50));
+  BOOST_TEST(mesh.arrived_from(1) == 100u);
+  BOOST_TEST(has(mesh.lost, "circle"));
+  // Four arrivals at switches for each of them, and three copies at most for each arrival.
+  BOOST_TEST(mesh.arrived_from(0) + mesh.lost.size() <= 10 * kSwitches * 3);
+  for (std::uint32_t host = 1; host < kSwitches; ++host) BOOST_TEST(mesh.arrived_at(host) >= 10u);
+  BOOST_TEST(mesh.is_at_rest());
 }
 
 // What waits for it is dropped and counted, what is on it is lost; credits are whole when it comes back.
