@@ -22,7 +22,8 @@ class LidExit {
   virtual void leave(PooledFrame& frame, std::uint32_t device, transport::Time now) = 0;
   // A packet is dropped inside; `why` says it to observers.
   virtual void lose(PooledFrame& frame, std::string_view why) = 0;
-  // A copy of a packet for a group, which goes another way from here on. Null: too many are under way.
+  // A copy of a packet for a group, which goes another way from here on. Null: too many are under way;
+  // observers are told that a packet is dropped.
   virtual PooledFrame* copy(PooledFrame& frame) = 0;
 
  protected:

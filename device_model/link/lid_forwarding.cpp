@@ -91,16 +91,23 @@ void Switch::leave(PooledFrame& frame, std::uint32_t device, transport::Time now
 }
 
 void Switch::lose(PooledFrame& frame, std::string_view why) {
+  report_lost(frame, why);
+  in_flight_.retire(&frame);
+}
+
+void Switch::report_lost(PooledFrame& frame, std::string_view why) {
   FrameInFlight flight(frame.frame(), frame.origin, frame.from, frame.to);
   flight.remarks = frame.remarks;
   flight.remarks.next().add("subnet: ").add(why);
   dropped(flight, frame.from->device, Direction::transmit);
-  in_flight_.retire(&frame);
 }
 
 PooledFrame* Switch::copy(PooledFrame& frame) {
   PooledFrame* const another = in_flight_.copy(frame.frame(), *frame.from);
-  if (another == nullptr) return nullptr;
+  if (another == nullptr) {
+    report_lost(frame, "too many frames under way");
+    return nullptr;
+  }
   another->origin = frame.origin;
   another->to = frame.to;
   another->remarks = frame.remarks;

@@ -137,6 +137,8 @@ class Switch final : public Uplink, private Forwarder, private LidExit {
   transport::Time takes_at(std::uint32_t device, std::size_t bytes, transport::Time now) const override;
   void leave(PooledFrame& frame, std::uint32_t device, transport::Time now) override;
   void lose(PooledFrame& frame, std::string_view why) override;
+  // To observers; the frame stays.
+  void report_lost(PooledFrame& frame, std::string_view why);
   PooledFrame* copy(PooledFrame& frame) override;
   void enter_from_outside(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
                           transport::Time now);

@@ -11,6 +11,7 @@
 
 #include "device_model/control/fabric/node_keys.hpp"
 #include "device_model/control/fabric/planned_devices.hpp"
+#include "device_model/link/subnet_links/output_queues.hpp"
 
 namespace urnic::control {
 namespace {
@@ -215,6 +216,28 @@ void link_the_rest(const TableReader& reader, subnet::FabricPlan& plan) {
   }
 }
 
+// A switch has a queue for each pair of its ports and each virtual lane, also where nothing passes.
+void check_queues(const TableReader& reader, const subnet::FabricPlan& plan) {
+  constexpr std::size_t kMegabyte = 1'000'000;
+  constexpr std::size_t kMost = 1000 * kMegabyte;
+  std::vector<std::uint8_t> vls;
+  for (const PlannedNode& node : plan.nodes()) vls.push_back(node.ability.vls);
+  for (const PlannedLink& link : plan.links())
+    for (const subnet::PortPlace end : {link.one, link.other})
+      vls[end.node] = std::max(vls[end.node], link.vls.value_or(0));
+  std::size_t bytes = 0;
+  for (subnet::NodeIndex i = 0; i < vls.size(); ++i)
+    if (plan.nodes()[i].type == NodeType::switch_node)
+      bytes += link::OutputQueues::bytes_of(plan.nodes()[i].ports + std::size_t{1},
+                                            subnet::kDataLanes.at(vls[i] - std::size_t{1}));
+  if (bytes > kMost)
+    reader.refuse(
+        "credits", *reader.table().get("credits"),
+        fmt::format("false for this fabric, whose switches would need {} MB for their queues (at most {} "
+                    "MB): with fewer \"vls\", or switches of fewer \"ports\", they need less",
+                    bytes / kMegabyte, kMost / kMegabyte));
+}
+
 }  // namespace
 
 void read_fabric(const TableReader& root, const std::string& file, Configuration& configuration) {
@@ -244,6 +267,7 @@ void read_fabric(const TableReader& root, const std::string& file, Configuration
   for (const TableReader& each : sections_of(reader, file, "links")) read_link(each, plan);
   if (switches.empty()) add_hub(common, plan);
   link_the_rest(reader, plan);
+  if (configuration.credits) check_queues(reader, plan);
 }
 
 }  // namespace urnic::control

@@ -28,16 +28,20 @@ link::LaneOfServiceLevel lanes(const wire::mad::SmpData& sl_to_vl) {
   return table;
 }
 
+// Of PortInfo's codes (IBTA 14.2.5.6).
+std::uint8_t lane_count(std::uint8_t vls) {
+  return static_cast<std::uint8_t>(subnet::kDataLanes.at(vls - 1u));
+}
+
 link::LidOutput output(const subnet::Nodes& nodes, subnet::NodeIndex index, subnet::PortNumber number) {
   const subnet::Node& node = nodes[index];
   const subnet::Port& port = node.ports[number];
   link::LidOutput out;
-  if (!port.peer) return out;
   const wire::mad::PortInfo& info = port.info;
-  const std::uint8_t vls =
-      std::min(info.operational_vls, nodes[port.peer->node].ports[port.peer->port].info.operational_vls);
+  out.most_lanes = lane_count(info.vl_capacity);
+  if (!port.peer) return out;
   out.megabits_per_second = subnet::data_rate_mbps(subnet::active_rate(info));
-  out.lanes = static_cast<std::uint8_t>(subnet::kDataLanes.at(vls - 1u));
+  out.lanes = lane_count(info.operational_vls);
   out.head_of_queue_life = info.head_of_queue_life;
   out.stall_count = info.vl_stall_count;
   out.high_limit = info.vl_high_limit;

@@ -7,15 +7,29 @@
 namespace urnic::link {
 namespace {
 
+// A lane can end when one of the packets before it can leave with all of its copies.
+bool ends(const std::vector<WaitsFor>& lanes, const WaitsFor& lane) {
+  if (lane.packets.empty()) return true;
+  return std::any_of(lane.packets.begin(), lane.packets.end(), [&](const auto& waits_in) {
+    return std::all_of(waits_in.begin(), waits_in.end(),
+                       [&](std::uint32_t other) { return lanes[other].can_end; });
+  });
+}
+
+// Of a lane that can never end: another such one, for which it waits.
+std::uint32_t next_of(const std::vector<WaitsFor>& lanes, const WaitsFor& lane) {
+  const std::vector<std::uint32_t>& waits_in = *lane.packets.begin();
+  return *std::find_if_not(waits_in.begin(), waits_in.end(),
+                           [&](std::uint32_t other) { return lanes[other].can_end; });
+}
+
 // What waits for a lane that ends ends, too. What is left then waits for ever.
 void mark_all_that_end(std::vector<WaitsFor>& lanes) {
   for (bool changes = true; changes;) {
     changes = false;
     for (WaitsFor& each : lanes) {
       if (each.can_end) continue;
-      each.can_end =
-          each.others.empty() || std::any_of(each.others.begin(), each.others.end(),
-                                             [&](std::uint32_t other) { return lanes[other].can_end; });
+      each.can_end = ends(lanes, each);
       changes |= each.can_end;
     }
   }
@@ -34,7 +48,7 @@ std::vector<WaitingLane> find_deadlock(std::vector<WaitsFor> lanes) {
   auto seen = path.end();
   while ((seen = std::find(path.begin(), path.end(), at)) == path.end()) {
     path.push_back(at);
-    at = lanes[at].others.front();
+    at = next_of(lanes, lanes[at]);
   }
   std::vector<WaitingLane> circle;
   std::transform(seen, path.end(), std::back_inserter(circle),

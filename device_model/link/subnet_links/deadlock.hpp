@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "device_model/link/lid_routes.hpp"
@@ -18,9 +19,11 @@ struct WaitingLane {
 
 struct WaitsFor {
   WaitingLane lane;
-  // One of the packets in the receiver's buffer can leave it, now or later.
+  // Something leaves the receiver's buffer, whatever the other lanes do.
   bool can_end = false;
-  std::vector<std::uint32_t> others = {};  // where the packets in it wait; by number
+  // For each packet in it, the lanes in which its copies wait, by number: one of a packet for a group is free
+  // when all of them have left. Packets with the same lanes count once.
+  std::set<std::vector<std::uint32_t>> packets = {};
 };
 
 // A circle among those that can never end: each waits for the next one, and the last one for the first.

@@ -61,8 +61,10 @@ std::size_t LaneArbiter::limit_bytes() const { return std::max<std::size_t>(high
 
 std::uint8_t LaneArbiter::choose(LaneSet ready) {
   const bool low_is_ready = (ready & low_.lanes()) != 0;
+  // Nobody of low priority takes the turn that the limit leaves: the count begins anew.
+  if (!high_may_send() && !low_is_ready) high_sent_ = 0;
   chosen_ = Priority::high;
-  if (high_may_send() || !low_is_ready) {
+  if (high_may_send()) {
     if (const auto lane = high_.choose(ready)) return *lane;
   }
   chosen_ = Priority::low;

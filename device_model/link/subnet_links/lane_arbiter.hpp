@@ -56,7 +56,7 @@ class LaneArbiter {
   Table high_;
   Table low_;
   std::uint8_t high_limit_ = 0;
-  std::size_t high_sent_ = 0;  // bytes since a lane of low priority had its turn
+  std::size_t high_sent_ = 0;  // bytes since lanes of low priority had their turn, which they may not need
   std::uint8_t last_other_ = 0;
   Priority chosen_ = Priority::none;
 };

@@ -2,11 +2,12 @@
 
 namespace urnic::link {
 
-void OutputQueues::resize(std::size_t ports) {
-  if (ports == ports_) return;
+void OutputQueues::resize(std::size_t ports, std::size_t lanes) {
+  if (ports == ports_ && lanes == lanes_) return;
   ports_ = ports;
-  inputs_.assign(ports * kDataLanes * ports, {});
-  last_.assign(ports * kDataLanes, kNobody);
+  lanes_ = lanes;
+  inputs_.assign(ports * lanes * ports, {});
+  last_.assign(ports * lanes, kNobody);
 }
 
 std::uint16_t OutputQueues::turn(PortLane at) const {

@@ -19,8 +19,13 @@ struct PortLane {
 class OutputQueues {
  public:
   explicit OutputQueues(Packets& packets) : packets_(packets) {}
-  // Ports with the numbers below `ports`; there are packets only if it is the same as before. Allocates.
-  void resize(std::size_t ports);
+  // Ports with the numbers below `ports`, lanes below `lanes`; there are packets only if both are the same as
+  // before. Allocates `bytes_of` them.
+  void resize(std::size_t ports, std::size_t lanes);
+  static constexpr std::size_t bytes_of(std::size_t ports, std::size_t lanes) {
+    return ports * lanes * (ports * sizeof(Input) + sizeof(std::uint16_t));
+  }
+  std::uint8_t lanes() const { return static_cast<std::uint8_t>(lanes_); }
 
   bool empty(PortLane at) const { return turn(at) == kNobody; }
   void push(PortLane at, std::uint8_t input, std::uint32_t packet);
@@ -43,7 +48,7 @@ class OutputQueues {
     std::uint16_t next = kNobody;  // the input whose turn comes after this one's, in a circle
   };
 
-  std::size_t place(PortLane at) const { return at.port * kDataLanes + at.lane; }
+  std::size_t place(PortLane at) const { return at.port * lanes_ + at.lane; }
   // The input whose turn it is comes after the last one.
   std::uint16_t turn(PortLane at) const;
   const PacketList& list(PortLane at, std::uint16_t input) const {
@@ -56,6 +61,7 @@ class OutputQueues {
 
   Packets& packets_;
   std::size_t ports_ = 0;
+  std::size_t lanes_ = 0;
   std::vector<Input> inputs_;        // by output port, lane and input port
   std::vector<std::uint16_t> last_;  // by output port and lane: the last input of the circle
 };

@@ -23,12 +23,19 @@ struct Stay {
   std::uint32_t copies = 1;  // of a packet for a group: they leave by several ports
 };
 
+// A packet for a group, and all of its copies. Where a group's tables are a tree, no switch gets it twice.
+struct GroupPacket {
+  std::uint32_t copies = 1;
+  std::uint32_t arrivals = 0;  // at switches
+};
+
 struct Packet {
   PooledFrame* frame = nullptr;
-  std::uint32_t stay = kNoRecord;  // none while it is in the adapter that sends it
-  std::uint32_t next = kNoRecord;  // of a PacketList
-  transport::Time arrived{};       // at the node where it is
-  std::uint32_t bytes = 0;         // on the link, with the VCRC
+  std::uint32_t stay = kNoRecord;   // none while it is in the adapter that sends it
+  std::uint32_t group = kNoRecord;  // a GroupPacket; none: it is for one port
+  std::uint32_t next = kNoRecord;   // of a PacketList
+  transport::Time arrived{};        // at the node where it is
+  std::uint32_t bytes = 0;          // on the link, with the VCRC
   std::uint8_t service_level = 0;
   std::uint8_t hops = 0;  // links that it has passed
 

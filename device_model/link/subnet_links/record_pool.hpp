@@ -28,6 +28,7 @@ class RecordPool {
     records_[number] = record;
     return number;
   }
+  bool is_full() const { return in_use() == records_.size(); }
   void give(std::uint32_t number) { free_.push_back(number); }
 
   Record& operator[](std::uint32_t number) { return records_[number]; }

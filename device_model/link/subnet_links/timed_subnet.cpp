@@ -1,11 +1,13 @@
 #include "device_model/link/subnet_links/timed_subnet.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 
 #include "device_model/link/frame_pool.hpp"
 #include "device_model/link/subnet_links/lane_times.hpp"
 #include "wire/infiniband/local_route_header.hpp"
+#include "wire/infiniband/route_codec.hpp"
 #include "wire/infiniband/variant_crc.hpp"
 
 namespace urnic::link {
@@ -29,17 +31,24 @@ TimedSubnet::TimedSubnet(const TimedSubnetSettings& settings, LidRoutes& routes,
       exit_(exit),
       packets_(settings.most_packets),
       stays_(2 * settings.most_packets),
+      groups_(settings.most_packets),
       events_(kEventsOfPacket * settings.most_packets) {}
 
 void TimedSubnet::node_changed(std::uint32_t number, transport::Time now) {
   while (nodes_.size() < routes_.size()) nodes_.emplace_back(packets_);
   const LidNode& node = routes_.node(number);
-  nodes_[number].queues.resize(node.outputs.size());
+  if (node.has_device() == nodes_[number].is_switch) {
+    nodes_[number].is_switch = !node.has_device();
+    switches_ += nodes_[number].is_switch ? 1 : -1;
+  }
+  std::size_t lanes = 0;
+  for (const LidOutput& output : node.outputs) lanes = std::max<std::size_t>(lanes, output.most_lanes);
+  nodes_[number].queues.resize(node.outputs.size(), lanes);
   nodes_[number].outputs.resize(node.outputs.size());
   for (std::size_t port = 1; port < node.outputs.size(); ++port) {
     const LidPlace place{number, static_cast<std::uint8_t>(port)};
     output(place).arbiter.configure(node.outputs[port]);
-    for (std::uint8_t lane = 0; lane < kDataLanes; ++lane) watch_head(place, lane);
+    for (std::uint8_t lane = 0; lane < lanes; ++lane) watch_head(place, lane, now);
     send(place, now);
     // The other end may send now, or has lost its link.
     const LidPlace peer{node.ports[port].peer_node, node.ports[port].peer_port};
@@ -54,14 +63,19 @@ void TimedSubnet::enter(PooledFrame& frame, std::uint32_t device, transport::Tim
       place && place->node < nodes_.size() && place->port < nodes_[place->node].outputs.size();
   if (!is_known || routes_.node(place->node).lid == wire::Lid{})
     return exit_.lose(frame, "the port has no LID");
-  const Packet packet{
-      .frame = &frame,
-      .bytes = static_cast<std::uint32_t>(frame.size + wire::infiniband::kVariantCrcBytes),
-      .service_level = wire::infiniband::decode_local_route(frame.bytes.data()).service_level};
+  Packet packet{.frame = &frame,
+                .bytes = static_cast<std::uint32_t>(frame.size + wire::infiniband::kVariantCrcBytes),
+                .service_level = wire::infiniband::decode_local_route(frame.bytes.data()).service_level};
+  if (packets_.is_full()) return exit_.lose(frame, "too many packets are in the subnet");
+  if (wire::is_multicast(wire::infiniband::destination_of(frame.whole()))) packet.group = groups_.take({});
   const std::uint32_t number = packets_.take(packet);
-  if (number == kNoRecord) return exit_.lose(frame, "too many packets are in the subnet");
   output(*place).entering += packet.bytes;
   schedule(now, {.kind = Kind::enters, .place = *place, .value = number});
+}
+
+void TimedSubnet::schedule(transport::Time due, const Event& event) {
+  assert(due >= latest_);
+  events_.push(event, due);
 }
 
 void TimedSubnet::pass_next() {
@@ -91,13 +105,18 @@ void TimedSubnet::carry_out(const Event& event, transport::Time now) {
   }
 }
 
-// The same for who sends large packets and who sends small ones: none of them may keep the others waiting.
+std::uint8_t TimedSubnet::lanes_of(LidPlace out) const {
+  const LidPort& link = routes_.node(out.node).ports[out.port];
+  return std::min(rules(out).lanes, rules({link.peer_node, link.peer_port}).lanes);
+}
+
 std::size_t TimedSubnet::most_queued(LidPlace place) const {
   return std::max<std::size_t>(bytes_on_line(kAhead, rules(place).megabits_per_second),
                                kPacketsAhead * kSlotBytes);
 }
 
-// All lanes together: a device that asks does not say in which lane it will send.
+// All lanes together: a device that asks does not say in which lane it will send. Less than the room for the
+// longest packet is none: else small packets would take it before a large one ever fits.
 std::size_t TimedSubnet::room(std::uint32_t device, std::size_t least) const {
   const auto place = routes_.port_of_device(device);
   if (!place || routes_.active_port(*place) == nullptr) return std::numeric_limits<std::size_t>::max();
@@ -105,7 +124,8 @@ std::size_t TimedSubnet::room(std::uint32_t device, std::size_t least) const {
   const std::size_t queued = out.queued + out.entering;
   const std::size_t most = most_queued(*place);
   if (queued == 0) return std::max(most, least);
-  return most > queued ? most - queued : 0;
+  const std::size_t free = most - std::min(most, queued);
+  return free >= kSlotBytes ? free : 0;
 }
 
 // When half of what may be queued has left; now, if nothing is: the device has promised the room to others.
@@ -129,8 +149,14 @@ void TimedSubnet::discard(std::uint32_t packet, std::optional<LidPlace> out, std
                           transport::Time now) {
   if (out) ++routes_.counters(*out).discards;
   exit_.lose(*packets_[packet].frame, why);
-  end_stay(packets_[packet].stay, now);
-  packets_.give(packet);
+  release(packet, now);
+}
+
+void TimedSubnet::release(std::uint32_t number, transport::Time now) {
+  const Packet& packet = packets_[number];
+  end_stay(packet.stay, now);
+  if (packet.group != kNoRecord && --groups_[packet.group].copies == 0) groups_.give(packet.group);
+  packets_.give(number);
 }
 
 void TimedSubnet::end_stay(std::uint32_t number, transport::Time now) {

@@ -11,8 +11,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "device_model/link/due_queue.hpp"
@@ -48,6 +50,7 @@ class TimedSubnet final : public LidFabric {
   // What is occupied: none of it when all packets have left.
   std::uint32_t packets() const { return packets_.in_use(); }
   std::uint32_t stays() const { return stays_.in_use(); }
+  std::uint32_t group_packets() const { return groups_.in_use(); }
   // Blocks of the buffer at the other end of the port's link for which the port has no credits.
   std::uint32_t used_blocks(LidPlace sender, std::uint8_t lane) const;
 
@@ -55,9 +58,9 @@ class TimedSubnet final : public LidFabric {
   struct Lane {
     transport::Time head_since{};  // since when the packet whose turn it is has had its turn
     transport::Time stalled_until{};
-    std::uint32_t used_blocks = 0;  // of the buffer at the other end
-    std::uint8_t drops = 0;         // one after the other, for their time at the head
-    bool is_watched = false;        // an event will look how old the head is
+    std::uint32_t used_blocks = 0;                 // of the buffer at the other end
+    std::uint8_t drops = 0;                        // one after the other, for their time at the head
+    std::optional<transport::Time> watched_until;  // when the next event looks how old the head is
   };
   struct Output {
     LaneArbiter arbiter;
@@ -74,6 +77,7 @@ class TimedSubnet final : public LidFabric {
     explicit Node(Packets& packets) : queues(packets) {}
     OutputQueues queues;
     std::vector<Output> outputs;
+    bool is_switch = false;
     PacketList arrived;  // at an adapter, for its device
     bool device_is_busy = false;
   };
@@ -86,12 +90,16 @@ class TimedSubnet final : public LidFabric {
     std::uint32_t value = 0;  // a packet, or blocks
   };
 
-  void schedule(transport::Time due, const Event& event) { events_.push(event, due); }
+  // Not before what was carried out last: time does not go back.
+  void schedule(transport::Time due, const Event& event);
   void carry_out(const Event& event, transport::Time now);
   Output& output(LidPlace place) { return nodes_[place.node].outputs[place.port]; }
   const Output& output(LidPlace place) const { return nodes_[place.node].outputs[place.port]; }
   const LidOutput& rules(LidPlace place) const { return routes_.node(place.node).outputs[place.port]; }
 
+  // How many lanes carry data from the port to the other end of its link, which is there: a manager writes
+  // one end after the other.
+  std::uint8_t lanes_of(LidPlace out) const;
   // How many bytes a device may have queued.
   std::size_t most_queued(LidPlace place) const;
 
@@ -102,6 +110,8 @@ class TimedSubnet final : public LidFabric {
   void forward(LidPlace place, std::uint32_t packet, transport::Time now);
   void forward_to_group(LidPlace place, wire::Lid group, std::uint32_t packet, transport::Time now);
   std::uint32_t copy(std::uint32_t packet);
+  // It has arrived at a switch. False: some switch had it already.
+  bool may_go_on(Packet& packet);
   void leave_by(LidPlace out, std::uint8_t input, std::uint32_t packet, transport::Time now);
 
   // At ports (timed_subnet_ports.cpp).
@@ -116,13 +126,15 @@ class TimedSubnet final : public LidFabric {
   void credits_come(const Event& event, transport::Time now);
   void drop_all(LidPlace out, LaneSet lanes, std::string_view why, transport::Time now);
   std::optional<transport::Time> head_is_old_at(LidPlace out, std::uint8_t lane) const;
-  void watch_head(LidPlace out, std::uint8_t lane);
+  void watch_head(LidPlace out, std::uint8_t lane, transport::Time now);
   void look_at_head(LidPlace out, std::uint8_t lane, transport::Time now);
   void drop_head(LidPlace out, std::uint8_t lane, transport::Time now);
 
   // Takes the packet out of the subnet. It counts as a discard of `out`, if that is a port.
   void discard(std::uint32_t packet, std::optional<LidPlace> out, std::string_view why, transport::Time now);
   void end_stay(std::uint32_t stay, transport::Time now);
+  // It is not in the subnet any more, and its frame is not either.
+  void release(std::uint32_t packet, transport::Time now);
 
   // Waits for credits (timed_subnet_waits.cpp).
   void begin_wait(LidPlace out, transport::Time now);
@@ -130,6 +142,9 @@ class TimedSubnet final : public LidFabric {
   void look(transport::Time now);
   bool is_stuck(LidPlace out, std::uint8_t lane, transport::Time now) const;
   std::vector<WaitsFor> stuck_lanes(transport::Time now) const;
+  // By node, port and lane: their numbers.
+  using StuckLanes = std::map<std::tuple<std::uint32_t, std::uint8_t, std::uint8_t>, std::uint32_t>;
+  void look_behind(WaitsFor& lane, const StuckLanes& stuck) const;
 
   TimedSubnetSettings settings_;
   std::uint32_t buffer_blocks_;
@@ -137,8 +152,10 @@ class TimedSubnet final : public LidFabric {
   LidExit& exit_;
   Packets packets_;
   RecordPool<Stay> stays_;
+  RecordPool<GroupPacket> groups_;
   DueQueue<Event> events_;
   std::vector<Node> nodes_;
+  std::uint32_t switches_ = 0;
   transport::Time latest_{};  // when something was due last
   bool looks_again_ = false;  // an event will look at the waits
   std::vector<WaitingLane> deadlock_;

@@ -24,8 +24,14 @@ void TimedSubnet::arrive(LidPlace place, std::uint32_t number, transport::Time n
   counters.received_bytes += packet.bytes - wire::infiniband::kVariantCrcBytes;
   packet.arrived = now;
   if (routes_.node(place.node).has_device()) return arrive_at_device(place, number, now);
-  if (++packet.hops == kMostHops) return discard(number, {}, "the routes go round in a circle", now);
+  if (!may_go_on(packet)) return discard(number, {}, "the routes go round in a circle", now);
   forward(place, number, now);
+}
+
+// More arrivals than there are switches: the group's tables have a circle, and copies would multiply in it.
+bool TimedSubnet::may_go_on(Packet& packet) {
+  if (packet.group != kNoRecord && ++groups_[packet.group].arrivals > switches_) return false;
+  return ++packet.hops < kMostHops;
 }
 
 void TimedSubnet::arrive_at_device(LidPlace place, std::uint32_t number, transport::Time now) {
@@ -53,8 +59,7 @@ void TimedSubnet::hand_to_device(std::uint32_t number, transport::Time now) {
     const std::uint32_t first = node.arrived.pop(packets_);
     wire::infiniband::set_virtual_lane(packet.frame->bytes.data(), stays_[packet.stay].lane);
     exit_.leave(*packet.frame, device, now);
-    end_stay(packet.stay, now);
-    packets_.give(first);
+    release(first, now);
   }
 }
 
@@ -101,6 +106,7 @@ std::uint32_t TimedSubnet::copy(std::uint32_t number) {
     exit_.lose(*frame, "too many packets are in the subnet");
   } else {
     ++stays_[packet.stay].copies;
+    ++groups_[packet.group].copies;
   }
   return another;
 }
@@ -113,9 +119,9 @@ void TimedSubnet::leave_by(LidPlace out, std::uint8_t input, std::uint32_t numbe
     return discard(number, exists ? std::optional(out) : std::nullopt, "a port on the way is not active",
                    now);
   }
-  const LidOutput& port = rules(out);
-  const std::uint8_t lane = port.lane_of[input][packets_[number].service_level];
-  if (lane >= port.lanes) return discard(number, out, "its service level has no virtual lane at a port", now);
+  const std::uint8_t lane = rules(out).lane_of[input][packets_[number].service_level];
+  if (lane >= lanes_of(out))
+    return discard(number, out, "its service level has no virtual lane at a port", now);
   queue_up(out, lane, input, number, now);
 }
 

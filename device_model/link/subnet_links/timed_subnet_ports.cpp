@@ -29,7 +29,7 @@ void TimedSubnet::queue_up(LidPlace out, std::uint8_t lane, std::uint8_t input, 
   }
   queues.push(at, input, packet);
   port.queued += packets_[packet].bytes;
-  watch_head(out, lane);
+  watch_head(out, lane, now);
   send(out, now);
 }
 
@@ -87,6 +87,7 @@ std::uint32_t TimedSubnet::take(LidPlace out, std::uint8_t lane, transport::Time
   port.queued -= packets_[number].bytes;
   port.lanes[lane].head_since = now;
   if (queues.empty({out.port, lane})) port.waiting = static_cast<LaneSet>(port.waiting & ~bit(lane));
+  watch_head(out, lane, now);
   return number;
 }
 
@@ -126,24 +127,28 @@ std::optional<transport::Time> TimedSubnet::head_is_old_at(LidPlace out, std::ui
   return old ? std::min(*old, end) : end;
 }
 
-void TimedSubnet::watch_head(LidPlace out, std::uint8_t lane) {
-  Lane& watched = output(out).lanes[lane];
-  if (watched.is_watched) return;
+// A shorter life, or a head of another input that has waited for longer, needs an earlier look. What is too
+// old already is looked at next.
+void TimedSubnet::watch_head(LidPlace out, std::uint8_t lane, transport::Time now) {
   const auto old_at = head_is_old_at(out, lane);
   if (!old_at) return;
-  watched.is_watched = true;
-  schedule(*old_at, {.kind = Kind::head_is_old, .lane = lane, .place = out});
+  const transport::Time due = std::max(*old_at, now);
+  std::optional<transport::Time>& watched_until = output(out).lanes[lane].watched_until;
+  if (watched_until && *watched_until <= due) return;
+  watched_until = due;
+  schedule(due, {.kind = Kind::head_is_old, .lane = lane, .place = out});
 }
 
 // It may be another head than when the event was scheduled.
 void TimedSubnet::look_at_head(LidPlace out, std::uint8_t lane, transport::Time now) {
-  output(out).lanes[lane].is_watched = false;
+  std::optional<transport::Time>& watched_until = output(out).lanes[lane].watched_until;
+  if (watched_until && *watched_until <= now) watched_until.reset();
   const auto old_at = head_is_old_at(out, lane);
   if (old_at && *old_at <= now) {
     drop_head(out, lane, now);
     send(out, now);
   }
-  watch_head(out, lane);
+  watch_head(out, lane, now);
 }
 
 void TimedSubnet::drop_head(LidPlace out, std::uint8_t lane, transport::Time now) {

@@ -1,7 +1,5 @@
 // Ports that wait for credits: how long, and whether for ever.
 #include <algorithm>
-#include <map>
-#include <tuple>
 #include <utility>
 
 #include "device_model/link/subnet_links/lane_times.hpp"
@@ -15,8 +13,6 @@ constexpr transport::Nanoseconds kLookInterval{100'000'000};
 
 // Bytes of a tick of PortXmitWait (lid_routes.hpp).
 constexpr std::uint64_t kTickBytes = 4;
-
-using LaneKey = std::tuple<std::uint32_t, std::uint8_t, std::uint8_t>;  // node, port, lane
 
 }  // namespace
 
@@ -48,37 +44,47 @@ bool TimedSubnet::is_stuck(LidPlace out, std::uint8_t lane, transport::Time now)
 // Runs only while ports wait, ten times a second: it may allocate.
 std::vector<WaitsFor> TimedSubnet::stuck_lanes(transport::Time now) const {
   std::vector<WaitsFor> lanes;
-  std::map<LaneKey, std::uint32_t> numbers;
+  StuckLanes numbers;
   for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
     for (std::size_t port = 1; port < nodes_[node].outputs.size(); ++port) {
       const LidPlace out{node, static_cast<std::uint8_t>(port)};
       const LidPort* const link = routes_.active_port(out);
       if (link == nullptr) continue;
-      for (std::uint8_t lane = 0; lane < kDataLanes; ++lane) {
+      for (std::uint8_t lane = 0; lane < nodes_[node].queues.lanes(); ++lane) {
         if (!is_stuck(out, lane, now)) continue;
         numbers[{node, out.port, lane}] = static_cast<std::uint32_t>(lanes.size());
         lanes.push_back({.lane = {out, {link->peer_node, link->peer_port}, lane}});
       }
     }
   }
-  for (WaitsFor& each : lanes) {
-    const LidPlace at = each.lane.receiver;
-    const Node& node = nodes_[at.node];
-    for (std::size_t port = 1; port < node.outputs.size(); ++port) {
-      for (std::uint8_t lane = 0; lane < kDataLanes; ++lane) {
-        const PortLane queue{static_cast<std::uint8_t>(port), lane};
-        bool holds = false;
-        node.queues.for_each(queue, at.port, [&](const Packet& packet) {
-          holds |= packet.stay != kNoRecord && stays_[packet.stay].lane == each.lane.lane;
-        });
-        if (!holds) continue;
-        const auto found = numbers.find({at.node, queue.port, lane});
-        if (found != numbers.end()) each.others.push_back(found->second);
-        each.can_end |= found == numbers.end();
-      }
+  for (WaitsFor& each : lanes) look_behind(each, numbers);
+  return lanes;
+}
+
+// What is in the receiver's buffer, and waits there in queues. What is used of it beyond that is on its way
+// out: a packet is on its line, or its credits come.
+void TimedSubnet::look_behind(WaitsFor& lane, const StuckLanes& stuck) const {
+  const LidPlace at = lane.lane.receiver;
+  const OutputQueues& queues = nodes_[at.node].queues;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> waits;  // of each stay
+  for (std::size_t port = 1; port < nodes_[at.node].outputs.size(); ++port) {
+    for (std::uint8_t own = 0; own < queues.lanes(); ++own) {
+      const LidPlace out{at.node, static_cast<std::uint8_t>(port)};
+      const auto found = stuck.find({out.node, out.port, own});
+      queues.for_each({out.port, own}, at.port, [&](const Packet& packet) {
+        if (packet.stay == kNoRecord || stays_[packet.stay].lane != lane.lane.lane) return;
+        std::vector<std::uint32_t>& lanes = waits[packet.stay];
+        if (found != stuck.end() && (lanes.empty() || lanes.back() != found->second))
+          lanes.push_back(found->second);
+      });
     }
   }
-  return lanes;
+  std::uint32_t blocks = 0;
+  for (auto& [stay, lanes] : waits) {
+    blocks += stays_[stay].blocks;
+    lane.packets.insert(std::move(lanes));
+  }
+  lane.can_end = blocks != used_blocks(lane.lane.sender, lane.lane.lane);
 }
 
 void TimedSubnet::look(transport::Time now) {

@@ -155,6 +155,8 @@ BOOST_AUTO_TEST_CASE(ports_as_the_engine_sees_them) {
   const link::LidOutput& trunk = outputs.at(4);
   BOOST_TEST(trunk.megabits_per_second == 12 * 13636u);
   BOOST_TEST(unsigned{trunk.lanes} == 2u);
+  BOOST_TEST(unsigned{trunk.most_lanes} == 2u);
+  BOOST_TEST(unsigned{outputs.at(1).most_lanes} == 8u);
   BOOST_TEST(unsigned{trunk.head_of_queue_life} == 18u);
   BOOST_REQUIRE(trunk.lane_of.size() == outputs.size());
   for (unsigned level = 0; level < 16; ++level) BOOST_TEST(trunk.lane_of[1][level] == level % 2);
@@ -227,6 +229,19 @@ BOOST_AUTO_TEST_CASE(errors_name_the_line_and_what_is_allowed) {
   };
   for (const Row& row : rows)
     BOOST_TEST_CONTEXT(row.text) check_says(section_error(row.text), row.place, row.words);
+}
+
+// 254 ports and 15 lanes are 12 MB.
+BOOST_AUTO_TEST_CASE(queues_of_switches_have_a_limit) {
+  const auto fabric = [](unsigned switches, unsigned vls) {
+    std::string text = kDevice + "[fabric]\ncredits = true\nvls = " + std::to_string(vls) + "\n";
+    for (unsigned i = 0; i < switches; ++i)
+      text += "[[fabric.switches]]\nname = \"s" + std::to_string(i) + "\"\nports = 254\n";
+    return text;
+  };
+  check_says(section_error(fabric(90, 15)), "lab.toml:4:", "MB for their queues (at most 1000 MB)");
+  BOOST_TEST(section_error(fabric(90, 8)) == "no error");
+  BOOST_TEST(section_error(fabric(80, 15)) == "no error");
 }
 
 BOOST_AUTO_TEST_CASE(a_device_may_have_its_own_guid_and_description) {

@@ -89,6 +89,16 @@ BOOST_AUTO_TEST_CASE(high_priority_alone_has_no_limit) {
   BOOST_TEST(shares(limited, 0b10, 100)[1] == 100u);
 }
 
+// What high priority sent while nothing else was there does not count against it later.
+BOOST_AUTO_TEST_CASE(a_limit_that_passed_unused_begins_anew) {
+  LaneArbiter limited = arbiter({{1, 255}}, {{0, 1}}, 1);
+  shares(limited, 0b10, 9);  // twice the limit, and a packet
+  for (const unsigned lane : {1u, 1u, 1u, 0u, 1u}) {
+    BOOST_TEST(unsigned{limited.choose(0b11)} == lane);
+    limited.charge(kPacket);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_lane_of_no_table_sends_when_no_other_one_is_ready) {
   LaneArbiter weighted = arbiter({}, {{0, 1}});
   BOOST_TEST(shares(weighted, 0b101, 100)[2] == 0u);

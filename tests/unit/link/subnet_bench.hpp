@@ -103,7 +103,10 @@ class SubnetBench : public LidExit {
 
   void run_until(transport::Time end) {
     while (subnet->next_due() && *subnet->next_due() <= end) {
-      now = std::max(now, *subnet->next_due());
+      const transport::Time due = *subnet->next_due();
+      steps_back += due < last_due_;
+      last_due_ = due;
+      now = std::max(now, due);
       subnet->pass_next();
       fill();
     }
@@ -136,7 +139,8 @@ class SubnetBench : public LidExit {
     return blocks;
   }
   bool is_at_rest() const {
-    return subnet->packets() == 0 && subnet->stays() == 0 && used_blocks() == 0 && pool.in_use() == 0;
+    return subnet->packets() == 0 && subnet->stays() == 0 && subnet->group_packets() == 0 &&
+           used_blocks() == 0 && pool.in_use() == 0;
   }
 
   transport::Time takes_at(std::uint32_t device, std::size_t, transport::Time at) const override {
@@ -152,7 +156,7 @@ class SubnetBench : public LidExit {
   }
   void lose(PooledFrame& frame, std::string_view why) override {
     lost.emplace_back(why);
-    lost_at.push_back(now);
+    lost_at.push_back(last_due_);
     pool.give(&frame);
   }
   PooledFrame* copy(PooledFrame& frame) override {
@@ -167,7 +171,8 @@ class SubnetBench : public LidExit {
   std::unique_ptr<TimedSubnet> subnet;
   std::vector<Arrival> arrivals;
   std::vector<std::string> lost;
-  std::vector<transport::Time> lost_at;
+  std::vector<transport::Time> lost_at;  // when what dropped it was due
+  unsigned steps_back = 0;  // events that were due before the one that was carried out before them
   std::map<std::uint32_t, transport::Time> busy_until;  // devices that take nothing before
   transport::Nanoseconds device_takes{0};               // for each packet
 
@@ -181,16 +186,26 @@ class SubnetBench : public LidExit {
     std::uint8_t level;
   };
 
+  // Flows take turns, as queue pairs do.
   void fill() {
-    for (Flow& flow : flows_) {
-      for (; flow.left != 0 && subnet->room(flow.device, flow.bytes) >= flow.bytes; --flow.left)
-        send(flow.device, flow.to, flow.bytes, flow.level);
+    for (std::size_t refused = 0; refused < flows_.size();) {
+      Flow& flow = flows_[next_flow_];
+      next_flow_ = (next_flow_ + 1) % flows_.size();
+      if (flow.left == 0 || subnet->room(flow.device, flow.bytes) < flow.bytes) {
+        ++refused;
+        continue;
+      }
+      refused = 0;
+      --flow.left;
+      send(flow.device, flow.to, flow.bytes, flow.level);
     }
   }
 
   std::vector<LidNode> nodes_;
   std::vector<Flow> flows_;
+  std::size_t next_flow_ = 0;
   std::uint32_t sent_ = 0;
+  transport::Time last_due_{};
 };
 
 // Hosts at the first ports of one switch.

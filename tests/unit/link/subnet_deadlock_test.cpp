@@ -1,4 +1,5 @@
 // Deadlocks inside a subnet: found where they are, and nowhere else.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <vector>
 
@@ -13,8 +14,16 @@ using std::chrono::milliseconds;
 constexpr std::uint32_t kLarge = 4000;  // two of them fill a buffer
 constexpr std::uint32_t kPackets = 40;
 
-WaitsFor wait(std::uint32_t number, std::vector<std::uint32_t> others, bool can_end = false) {
-  return {.lane = {{number, 1}, {number + 1, 2}, 0}, .can_end = can_end, .others = std::move(others)};
+// Before it are packets with one way each, to `others`.
+WaitsFor wait(std::uint32_t number, const std::vector<std::uint32_t>& others, bool can_end = false) {
+  WaitsFor waits{.lane = {{number, 1}, {number + 1, 2}, 0}, .can_end = can_end};
+  for (const std::uint32_t other : others) waits.packets.insert({other});
+  return waits;
+}
+WaitsFor wait_for_all(std::uint32_t number, const std::vector<std::uint32_t>& others) {
+  WaitsFor waits = wait(number, {});
+  waits.packets.insert(others);
+  return waits;
 }
 
 std::vector<std::uint32_t> circle(std::vector<WaitsFor> lanes) {
@@ -50,6 +59,14 @@ BOOST_AUTO_TEST_CASE(what_can_go_on_is_no_deadlock) {
   BOOST_TEST(circle({wait(0, {1}), wait(1, {2}), wait(2, {3}), wait(3, {}, true)}).empty());
   // In the buffer of the circle there is a packet with another way.
   BOOST_TEST(circle({wait(0, {1}), wait(1, {0, 2}), wait(2, {}, true)}).empty());
+}
+
+// A packet for a group leaves a buffer when all of its copies have left.
+BOOST_AUTO_TEST_CASE(a_packet_for_a_group_waits_for_all_its_ways) {
+  // One of its ways goes on, the other one is in the circle.
+  BOOST_TEST((circle({wait_for_all(0, {1, 2}), wait(1, {0}), wait(2, {}, true)}) == Nodes{0, 1}));
+  BOOST_TEST(circle({wait_for_all(0, {1, 2}), wait(1, {}, true), wait(2, {}, true)}).empty());
+  BOOST_TEST(circle({wait_for_all(0, {}), wait(1, {0})}).empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_ring_with_one_lane_stands_still) {
@@ -128,6 +145,45 @@ BOOST_AUTO_TEST_CASE(the_life_at_the_head_of_a_queue_ends_a_deadlock) {
   BOOST_TEST(!ring.subnet->last_deadlock().empty());
   BOOST_TEST(!ring.lost.empty());
   BOOST_TEST(ring.arrivals.size() + ring.lost.size() == 4 * kPackets);
+  BOOST_TEST(ring.is_at_rest());
+}
+
+// A manager writes it when the packets have stood for long.
+BOOST_AUTO_TEST_CASE(a_life_that_comes_late_ends_a_deadlock_now) {
+  Ring ring(4);
+  ring.output.lanes = 1;
+  ring.begin();
+  fill(ring, std::vector<std::uint8_t>(4, 0));
+  ring.run_for(std::chrono::seconds(100));
+  const auto before = ring.arrivals.size();
+  for (std::uint32_t at = 4; at < 8; ++at) {
+    for (LidOutput& port : ring.node(at).outputs) port.head_of_queue_life = 18;
+    ring.write(at);
+  }
+  ring.run();
+  BOOST_TEST(ring.steps_back == 0u);
+  BOOST_TEST(!ring.lost.empty());
+  BOOST_TEST((ring.lost_at.front() == transport::Time(std::chrono::seconds(100))));
+  BOOST_TEST(std::is_sorted(ring.lost_at.begin(), ring.lost_at.end()));
+  for (std::size_t i = before; i < ring.arrivals.size(); ++i)
+    BOOST_TEST((ring.arrivals[i].at >= transport::Time(std::chrono::seconds(100))));
+  BOOST_TEST(ring.arrivals.size() + ring.lost.size() == 4 * kPackets);
+  BOOST_TEST(ring.is_at_rest());
+}
+
+// Half of each buffer has left it already: its credits come late, and then all goes on.
+BOOST_AUTO_TEST_CASE(credits_under_way_are_no_deadlock) {
+  Ring ring(4);
+  ring.output.lanes = 1;
+  ring.settings.hop_delay = milliseconds(300);
+  ring.begin();
+  for (std::uint32_t host = 0; host < 4; ++host) {
+    ring.send(host, Ring::lid_of((host + 1) % 4), kLarge);
+    ring.send(host, Ring::lid_of((host + 2) % 4), kLarge);
+  }
+  ring.run();
+  BOOST_TEST(ring.arrivals.size() == 8u);
+  BOOST_TEST(ring.subnet->deadlocks() == 0u);
   BOOST_TEST(ring.is_at_rest());
 }
 

@@ -2,9 +2,13 @@
 
 #include <array>
 #include <boost/test/unit_test.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "device_model/link/frames_in_flight.hpp"
+#include "wire/infiniband/local_route_header.hpp"
 
 namespace urnic::link::test {
 
@@ -48,6 +52,17 @@ struct TestFrame {
 };
 
 constexpr Load kEverything{100, 1 << 20};
+
+// The inside of a subnet, which keeps what enters.
+struct Keeper final : LidFabric {
+  PooledFrame* kept = nullptr;
+  void node_changed(std::uint32_t, transport::Time) override {}
+  void enter(PooledFrame& frame, std::uint32_t, transport::Time) override { kept = &frame; }
+  void pass_next() override {}
+  std::optional<transport::Time> next_due() const override { return {}; }
+  std::size_t room(std::uint32_t, std::size_t least) const override { return least; }
+  transport::Time room_at(std::uint32_t) const override { return {}; }
+};
 
 struct Fixture {
   Switch frame_switch;
@@ -209,6 +224,28 @@ BOOST_AUTO_TEST_CASE(observers_see_every_frame_at_every_capture_point) {
 BOOST_AUTO_TEST_CASE(its_ports_are_up) {
   BOOST_TEST(port_one.up({}));
   BOOST_TEST(port_two.up({}));
+}
+
+// There are so many frames; a copy inside a subnet for which there is none shows as every drop does.
+BOOST_AUTO_TEST_CASE(observers_see_that_a_copy_could_not_be_made) {
+  Keeper inside;
+  frame_switch.set_lid_fabric(inside);
+  frame_switch.set_lid_node(0, {.device = 0, .lid = {1}, .ports = std::vector<LidPort>(2)}, {});
+  std::array<std::byte, 64> packet{};
+  encode(wire::infiniband::LocalRouteHeader{.destination = wire::kFirstMulticastLid, .source = {1}},
+         packet.data());
+  port_one.transmit(
+      {.headers = packet, .payload = {}, .trailer = {}, .link_layer = wire::LinkLayer::infiniband}, {}, {});
+  BOOST_REQUIRE(inside.kept != nullptr);
+  std::string log;
+  Observer observer(log, 'a');
+  frame_switch.add_observer(observer);
+  LidExit& exit = frame_switch.lid_exit();
+  std::uint32_t copies = 0;
+  while (exit.copy(*inside.kept) != nullptr) ++copies;
+  BOOST_TEST(copies == FramesInFlight::kFrames - 1);
+  BOOST_TEST(log == "a-");
+  frame_switch.remove_observer(observer);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
