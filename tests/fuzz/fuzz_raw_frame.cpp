@@ -1,6 +1,7 @@
 // Any bytes as a frame that steering rules give to raw packet queue pairs. Nothing is read behind the bytes.
 // A longer piece of a frame shows all that a shorter one showed. A rule for exactly this frame takes it. A
-// hash depends only on the fields that it is asked for.
+// hash depends only on the fields that it is asked for. Checksums that are made change their own bytes alone,
+// and what was right stays so.
 //
 // An input is one byte, the length of the shorter piece, and the frame.
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include "device_model/engine/steering/rss_table.hpp"
 #include "device_model/engine/steering/steering_table.hpp"
 #include "tests/fuzz/require.hpp"
+#include "wire/frame_checksums.hpp"
 
 namespace {
 
@@ -25,10 +27,14 @@ using urnic::engine::ToeplitzKey;
 using urnic::fuzz::require;
 
 // In memory of exactly this length, so that the sanitizer sees a read behind it.
-FrameHeaders headers_of(std::span<const std::uint8_t> frame) {
+std::vector<std::byte> exact_copy(std::span<const std::uint8_t> frame) {
   std::vector<std::byte> bytes(frame.size());
   if (!frame.empty()) std::memcpy(bytes.data(), frame.data(), frame.size());
-  return urnic::engine::read_headers(bytes);
+  return bytes;
+}
+
+FrameHeaders headers_of(std::span<const std::uint8_t> frame) {
+  return urnic::engine::read_headers(exact_copy(frame));
 }
 
 void check_growth(const FrameHeaders& piece, const FrameHeaders& whole) {
@@ -96,6 +102,22 @@ void check_hash(FrameHeaders frame) {
           "a field that was not asked for changes the hash");
 }
 
+void check_checksums(std::span<const std::uint8_t> frame) {
+  const std::vector<std::byte> before = exact_copy(frame);
+  std::vector<std::byte> made = before;
+  const auto was_right = urnic::wire::right_checksums(before);
+  urnic::wire::fill_checksums(made, {true, true});
+  const auto is_right = urnic::wire::right_checksums(made);
+  require(is_right.network || !was_right.network, "the IP header's checksum was right");
+  require(is_right.transport || !was_right.transport, "the checksum of TCP or UDP was right");
+  std::size_t changed = 0;
+  for (std::size_t i = 0; i < made.size(); ++i) changed += made[i] != before[i] ? 1 : 0;
+  require(changed <= 4, "more than two checksums have changed");
+  std::vector<std::byte> again = made;
+  urnic::wire::fill_checksums(again, {true, true});
+  require(again == made, "another checksum of the same frame");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -106,5 +128,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_layers(whole);
   check_steering(whole);
   check_hash(whole);
+  check_checksums(frame);
   return 0;
 }
