@@ -17,7 +17,7 @@ SUBNET, DIRECTED, ADMINISTRATION, PERFORMANCE, VENDOR = 0x01, 0x81, 0x03, 0x04, 
 GET, SET, SEND = 1, 2, 3
 NODE_INFO, PORT_INFO, PORT_COUNTERS = 0x11, 0x15, 0x12
 WILD_KEY = 0x123456789ABCDEF0
-HOPS = 63
+HOPS, TRUNK = 63, 8  # the port of each switch that leads to the other one
 RMPP_DATA = 0x01
 RMPP_OFFSET, SA_OFFSET, VENDOR_OFFSET = 24, 56, 36
 LONG = 200_000
@@ -48,9 +48,9 @@ def header(management_class, version, method, attribute, modifier=0, middle=0):
 
 
 def directed(node, _lid):
-    """A way to and fro over one link: as many hops as there may be."""
+    """A way to and fro between two switches: as many hops as there may be."""
     agent = register(node, 0, DIRECTED, 1)
-    path = bytes([0] + [1] * HOPS)
+    path = bytes([0, 1] + [TRUNK] * (HOPS - 1))
     mad = header(DIRECTED, 1, GET, NODE_INFO, middle=HOPS) + struct.pack(">QHH", 0, 0xFFFF, 0xFFFF)
     return datagram(agent, 0xFFFF, 0, mad.ljust(128, b"\0") + path + bytes(64))
 

@@ -23,6 +23,15 @@ BYSTANDERS, MANAGER, FLOODER, LISTENER = ("urnic0", "urnic1"), "urnic2", "urnic3
 CONFIGURATION = """
 subnet_manager = "opensm"
 opensm_options = ["-F", "{options}"]
+[[fabric.switches]]
+name = "one"
+ports = 8
+[[fabric.switches]]
+name = "other"
+ports = 8
+[[fabric.links]]
+from = "one:8"
+to = "other:8"
 [[devices]]
 [[devices]]
 [[devices]]
