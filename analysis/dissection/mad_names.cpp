@@ -128,14 +128,14 @@ std::string attribute_name(ManagementClass management_class, wire::mad::Attribut
     case ManagementClass::subnet_directed_route:
       return name_in(kSubnetAttributes, attribute.value);
     case ManagementClass::subnet_administration:
-      if (const std::string name = name_in(kRecords, attribute.value); !name.empty()) return name;
+      if (std::string name = name_in(kRecords, attribute.value); !name.empty()) return name;
       break;
     case ManagementClass::performance:
-      if (const std::string name = name_in(kPerformanceAttributes, attribute.value); !name.empty())
+      if (std::string name = name_in(kPerformanceAttributes, attribute.value); !name.empty())
         return name;
       break;
     case ManagementClass::communication:
-      if (const std::string name = connection_message(attribute); !name.empty()) return name;
+      if (std::string name = connection_message(attribute); !name.empty()) return name;
       break;
     case ManagementClass::openib_ping:
       return {};

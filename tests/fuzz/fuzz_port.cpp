@@ -295,7 +295,7 @@ class Attacked {
       back.source_mac = back.destination_mac;
       back.destination.bytes = arrived->peer;
       back.destination_mac.bytes = arrived->peer_mac;
-      management_.post(back, wire::Qpn{arrived->peer_qpn}, arrived->mad);
+      management_.post(back, wire::Qpn{arrived->peer_qpn}, wire::Pkey{}, arrived->mad);
       traffic_.taken();
     }
   }

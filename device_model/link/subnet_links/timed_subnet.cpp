@@ -41,8 +41,8 @@ void TimedSubnet::node_changed(std::uint32_t number, transport::Time now) {
     nodes_[number].is_switch = !node.has_device();
     switches_ += nodes_[number].is_switch ? 1 : -1;
   }
-  std::size_t lanes = 0;
-  for (const LidOutput& output : node.outputs) lanes = std::max<std::size_t>(lanes, output.most_lanes);
+  std::uint8_t lanes = 0;
+  for (const LidOutput& output : node.outputs) lanes = std::max(lanes, output.most_lanes);
   nodes_[number].queues.resize(node.outputs.size(), lanes);
   nodes_[number].outputs.resize(node.outputs.size());
   for (std::size_t port = 1; port < node.outputs.size(); ++port) {
