@@ -206,7 +206,8 @@ BOOST_AUTO_TEST_CASE(headers_that_are_cut_or_lie) {
     for (std::size_t size = 0; size < std::min<std::size_t>(whole.size(), 100); ++size) {
       Bytes frame(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
       fill_checksums(frame, kBoth);
-      if (size > sample.ip() + 4) store_be16(&frame[sample.ip() + (sample.ipv6 ? 4 : 2)], 3);
+      const std::size_t length = sample.ip() + (sample.ipv6 ? 4 : 2);
+      if (size >= length + 2) store_be16(&frame[length], 3);
       fill_checksums(frame, kBoth);
       right_checksums(frame);
     }
