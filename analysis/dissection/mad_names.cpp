@@ -131,8 +131,7 @@ std::string attribute_name(ManagementClass management_class, wire::mad::Attribut
       if (std::string name = name_in(kRecords, attribute.value); !name.empty()) return name;
       break;
     case ManagementClass::performance:
-      if (std::string name = name_in(kPerformanceAttributes, attribute.value); !name.empty())
-        return name;
+      if (std::string name = name_in(kPerformanceAttributes, attribute.value); !name.empty()) return name;
       break;
     case ManagementClass::communication:
       if (std::string name = connection_message(attribute); !name.empty()) return name;
