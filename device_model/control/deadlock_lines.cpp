@@ -24,8 +24,8 @@ void DeadlockLines::look() {
   if (std::exchange(told_, deadlocks) != deadlocks)
     log::warn(
         "a deadlock in the InfiniBand fabric: {}. Nothing of this circle moves until HOQLife or "
-        "LifeTimeValue drops "
-        "a packet; routes without circles, or more virtual lanes, avoid it (opensm -R lash, -R ftree)",
+        "LifeTimeValue "
+        "drops a packet; routes without circles, or more virtual lanes, avoid it (opensm -R lash, -R ftree)",
         last_deadlock_text(fabric_));
   timer_.set(kLookInterval);
 }

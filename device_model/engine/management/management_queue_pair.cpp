@@ -94,27 +94,29 @@ std::optional<std::uint16_t> ManagementQueuePair::index_of(wire::Pkey pkey) cons
   return static_cast<std::uint16_t>(found - pkeys_.begin());
 }
 
-// What does not check out is dropped silently (IBTA 9.6.1, 9.8.3.2).
-bool ManagementQueuePair::is_management_datagram(const transport::InboundPacket& packet) {
+// The index of the P_Key that lets it in. What does not check out is dropped silently (IBTA 9.6.1, 9.8.3.2).
+std::optional<std::uint16_t> ManagementQueuePair::admit(const transport::InboundPacket& packet) {
   const wire::Bth& bth = packet.headers.bth;
   if (bth.opcode != kSendOnly || packet.payload.size() != kMadBytes) {
     ++counters_.malformed;
-    return false;
+    return {};
   }
-  if (!index_of(bth.pkey)) {
+  const auto pkey_index = index_of(bth.pkey);
+  if (!pkey_index) {
     ++device_.counters.pkey_violations;
-    return false;
+    return {};
   }
   if (packet.headers.deth.qkey != kManagementQkey) {
     ++device_.counters.qkey_violations;
-    return false;
+    return {};
   }
-  return true;
+  return pkey_index;
 }
 
 void ManagementQueuePair::receive(const transport::InboundPacket& packet,
                                   const wire::NetworkHeaders& network) {
-  if (!is_management_datagram(packet)) return;
+  const auto pkey_index = admit(packet);
+  if (!pkey_index) return;
   ArrivedDatagram* const entry = traffic_.arrival_entry(*this);
   if (entry == nullptr) {
     ++counters_.no_room;
@@ -131,7 +133,7 @@ void ManagementQueuePair::receive(const transport::InboundPacket& packet,
                              ? network.local->service_level
                              : static_cast<std::uint8_t>(network.vlan_tag >> wire::kVlanPriorityShift);
   entry->peer_lid = network.local ? network.local->source.value : std::uint16_t{0};
-  entry->pkey_index = index_of(packet.headers.bth.pkey).value_or(0);
+  entry->pkey_index = *pkey_index;
   entry->hop_limit = network.hop_limit;
   std::copy(packet.payload.begin(), packet.payload.end(), entry->mad.begin());
   ++counters_.received;

@@ -61,7 +61,7 @@ class ManagementQueuePair final : public ManagementReceiver {
   friend class ManagementTraffic;
 
   std::optional<std::uint16_t> index_of(wire::Pkey pkey) const;
-  bool is_management_datagram(const transport::InboundPacket& packet);
+  std::optional<std::uint16_t> admit(const transport::InboundPacket& packet);
   void transmit(const LeavingDatagram& datagram, std::byte* payload);
 
   const DeviceResources& device_;

@@ -1,6 +1,7 @@
 // Subnets of InfiniBand under virtual time, whose packets take time: hosts, switches, and what arrives.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -21,6 +22,15 @@ inline constexpr std::uint32_t kSlow = 2000;
 inline constexpr std::uint8_t kForEver = 20;  // code of a life
 inline constexpr transport::Nanoseconds kHop{200};
 inline constexpr std::uint8_t kNowhere = 0xFF;
+inline constexpr std::uint32_t kBytes = 998;  // 1000 with the VCRC, which take 4 us
+inline constexpr transport::Nanoseconds kOnLine{4000};
+inline constexpr std::uint32_t kLarge = 4000;  // two of them fill a buffer
+
+// Whether one of the remarks has these words.
+inline bool has(const std::vector<std::string>& remarks, const std::string& words) {
+  return std::any_of(remarks.begin(), remarks.end(),
+                     [&](const std::string& each) { return each.find(words) != std::string::npos; });
+}
 
 class SubnetBench : public LidExit {
  public:

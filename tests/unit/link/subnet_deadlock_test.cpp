@@ -11,7 +11,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::uint32_t kLarge = 4000;  // two of them fill a buffer
 constexpr std::uint32_t kPackets = 40;
 
 // Before it are packets with one way each, to `others`.

@@ -7,23 +7,11 @@
 #include "tests/unit/link/subnet_bench.hpp"
 
 namespace urnic::link::test {
-namespace {
 
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using transport::Nanoseconds;
 using transport::Time;
-
-constexpr std::uint32_t kBytes = 998;  // 1000 with the VCRC
-constexpr Nanoseconds kOnLine{4000};
-constexpr std::uint32_t kLarge = 4000;
-
-bool has(const std::vector<std::string>& remarks, const std::string& words) {
-  return std::any_of(remarks.begin(), remarks.end(),
-                     [&](const std::string& each) { return each.find(words) != std::string::npos; });
-}
-
-}  // namespace
 
 BOOST_AUTO_TEST_SUITE(timed_subnet)
 

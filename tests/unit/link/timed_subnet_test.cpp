@@ -17,15 +17,6 @@ using std::chrono::milliseconds;
 using transport::Nanoseconds;
 using transport::Time;
 
-constexpr std::uint32_t kBytes = 998;  // 1000 with the VCRC
-constexpr Nanoseconds kOnLine{4000};
-constexpr std::uint32_t kLarge = 4000;
-
-bool has(const std::vector<std::string>& remarks, const std::string& words) {
-  return std::any_of(remarks.begin(), remarks.end(),
-                     [&](const std::string& each) { return each.find(words) != std::string::npos; });
-}
-
 // Senders at the ports of one switch, a receiver at another one, a link between them.
 struct Incast : SubnetBench {
   static constexpr std::uint32_t kSenders = 8;

@@ -33,6 +33,12 @@ transport::QpParameters usual_parameters() {
   return made;
 }
 
+transport::QpParameters with_long_packets() {
+  transport::QpParameters made = usual_parameters();
+  made.path_mtu = 4096;
+  return made;
+}
+
 struct Pair : Fabric {
   QueuePairEnd qp0{program0, 3};
   QueuePairEnd qp1{program1, 70};
@@ -118,8 +124,7 @@ BOOST_AUTO_TEST_CASE(sends_with_data_inline_and_in_memory) {
 
 // Payloads of this size are sent from where they lie, but not behind inline data.
 BOOST_AUTO_TEST_CASE(a_long_message_behind_inline_data) {
-  transport::QpParameters long_packets = usual_parameters();
-  long_packets.path_mtu = 4096;
+  const transport::QpParameters long_packets = with_long_packets();
   QueuePairEnd one(program0, 9);
   QueuePairEnd other(program1, 10);
   one.connect_to(other.qpn(), device1, long_packets);
@@ -331,10 +336,7 @@ BOOST_AUTO_TEST_CASE(datagrams) {
 BOOST_AUTO_TEST_CASE(raw_packets) {
   QueuePairEnd qp0(program0, 3, transport::QpService::raw_packet);
   QueuePairEnd qp1(program1, 4, transport::QpService::raw_packet);
-  transport::QpParameters long_ones = usual_parameters();
-  long_ones.path_mtu = 4096;
-  qp0.bring_up(long_ones);
-  qp1.bring_up(long_ones);
+  for (QueuePairEnd* const each : {&qp0, &qp1}) each->bring_up(with_long_packets());
   SteeringRule rule;
   rule.kind = RuleKind::normal;
   rule.target.queue_pair = &qp1.device_end();
@@ -355,10 +357,7 @@ BOOST_AUTO_TEST_CASE(raw_packets) {
 BOOST_AUTO_TEST_CASE(checksums_of_raw_packets) {
   QueuePairEnd qp0(program0, 3, transport::QpService::raw_packet);
   QueuePairEnd qp1(program1, 4, transport::QpService::raw_packet);
-  transport::QpParameters long_ones = usual_parameters();
-  long_ones.path_mtu = 4096;
-  qp0.bring_up(long_ones);
-  qp1.bring_up(long_ones);
+  for (QueuePairEnd* const each : {&qp0, &qp1}) each->bring_up(with_long_packets());
   SteeringRule rule;
   rule.target.queue_pair = &qp1.device_end();
   engine.execute([&] { device1.add_steering_rule(rule); });
@@ -391,9 +390,7 @@ BOOST_AUTO_TEST_CASE(raw_packets_by_receive_side_scaling) {
   QueuePairEnd qp0(program0, 3, transport::QpService::raw_packet);
   QueuePairEnd qp1(program1, 4, transport::QpService::raw_packet);
   QueuePairEnd beside(program1, 5, transport::QpService::raw_packet);
-  transport::QpParameters long_ones = usual_parameters();
-  long_ones.path_mtu = 4096;
-  for (QueuePairEnd* const each : {&qp0, &qp1, &beside}) each->bring_up(long_ones);
+  for (QueuePairEnd* const each : {&qp0, &qp1, &beside}) each->bring_up(with_long_packets());
   ToeplitzKey key{};
   for (std::size_t i = 0; i < key.size(); ++i) key[i] = static_cast<std::uint8_t>(i * 37 + 11);
   const RssTable rss_table(key, hash_source_port_udp, {&qp1.device_end(), &beside.device_end()});
