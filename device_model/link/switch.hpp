@@ -54,10 +54,13 @@ class Switch final : public Uplink, private Forwarder, private LidExit {
   void join_lan_by(Trunk& trunk);
   // False: the LAN takes nothing more at the moment.
   bool lan_has_room(transport::Time now) const;
-  // Makes a port for a station, a process that speaks Ethernet frames, which `outside` carries. It has no
-  // link, and only the devices of this switch reach it. `outside` outlives the switch's use: stations come
-  // and go by their addresses.
-  void add_station(OuterPort& outside);
+  // Makes a port for a station, a process that speaks frames or packets of InfiniBand itself, which `outside`
+  // carries. It has no link, and only the devices of this switch reach it. `outside` outlives the switch's
+  // use: stations come and go by their addresses.
+  //
+  // Returns its port number, behind those of all devices, which are attached by then. A station of the
+  // InfiniBand subnet is the device of this number there (lid_routes.hpp), and its packets go by LID.
+  std::uint32_t add_station(OuterPort& outside);
   // The station behind `outside` has this address from now on, and its frames must have it as their source;
   // empty: there is no station. Throws std::invalid_argument if another port has the address.
   void set_station(const OuterPort& outside, const std::optional<wire::MacAddress>& address);
@@ -130,6 +133,10 @@ class Switch final : public Uplink, private Forwarder, private LidExit {
 
   void forward(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin, transport::Time now);
   SwitchPort* port_by_lid(const SwitchPort& from, const wire::Frame& packet, std::string_view& obstacle);
+  void enter_from_station(SwitchPort& from, const wire::Frame& packet, const PacketOrigin& origin,
+                          transport::Time now);
+  // A device's port, or a station's; null: there is none of this number.
+  SwitchPort* port_in_subnet(std::uint32_t number) const;
   void enter_subnet(FrameInFlight& flight, transport::Time now);
   bool subnet_is_next() const;
   // On a link or inside a subnet; empty: nothing is under way.

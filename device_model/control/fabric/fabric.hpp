@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -74,7 +75,9 @@ class Fabric {
   const std::vector<std::unique_ptr<ServedDevice>>& devices() const { return devices_; }
 
   // The device that is this node of the subnet; null: a switch, or a host without a device.
-  ServedDevice* device_at(subnet::NodeIndex node) const { return device_of_node_.at(node); }
+  ServedDevice* device_at(subnet::NodeIndex node) const {
+    return node < device_of_node_.size() ? device_of_node_[node] : nullptr;
+  }
 
   // The built-in InfiniBand fabric; without nodes if there are no InfiniBand devices.
   subnet::Network& subnet() { return *subnet_; }
@@ -82,6 +85,11 @@ class Fabric {
 
   // To be called when something has changed there: data goes by what is written now.
   void subnet_changed();
+  // Adds a host to it, as near to the adapter `near` as there is a free port of a switch; its cable is not
+  // plugged in yet. Throws std::runtime_error if there is no such port.
+  subnet::NodeIndex add_host(const std::string& name, subnet::NodeIndex near);
+  // Stations have a port at this host from now on.
+  void host_has_port(subnet::NodeIndex host);
   // Calls `watcher` each time before that. An empty one ends it.
   void on_subnet_change(std::function<void()> watcher) { subnet_watcher_ = std::move(watcher); }
 
@@ -103,6 +111,7 @@ class Fabric {
 
   // The processes that are ports of a switch beside its devices.
   Stations& stations() { return stations_; }
+  const Stations& stations() const { return stations_; }
 
   // The LAN that the switch is joined to; null: none.
   link::LanPort* lan() { return lan_.get(); }

@@ -22,7 +22,7 @@ link::PacketOrigin origin_of(const subnet::Passage& passage, const ServedDevice*
 }  // namespace
 
 ObservedDatagrams::ObservedDatagrams(const Fabric& fabric)
-    : fabric_(fabric), unit_(fabric.infiniband_unit()), sent_(fabric.subnet().nodes().size()) {}
+    : fabric_(fabric), unit_(fabric.infiniband_unit()) {}
 
 // Captures come and go by tasks of this thread only.
 bool ObservedDatagrams::is_observing() const { return unit_.frame_switch.is_observed(); }
@@ -37,6 +37,7 @@ void ObservedDatagrams::passed(const subnet::Passage& passage) {
   const ServedDevice* const sender = device_at(passage.from);
   const ServedDevice* const receiver = passage.to ? device_at(*passage.to) : nullptr;
   if (sender == nullptr && receiver == nullptr) return;
+  sent_.resize(fabric_.subnet().nodes().size());  // hosts may have been added
   std::uint32_t& sent = sent_[passage.from.node].at(passage.datagram.source_qpn);
   wire::FrameStorage storage;
   const wire::Frame frame = subnet::packet_of(passage.datagram, wire::Psn(sent++), storage);

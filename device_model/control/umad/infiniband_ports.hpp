@@ -59,7 +59,7 @@ class InfinibandPorts {
   Fabric& fabric_;
   Gsi& gsi_;
   Taker taker_;
-  std::map<subnet::NodeIndex, PerformanceAgent> performance_;  // of nodes without a device
+  std::map<subnet::NodeIndex, PerformanceAgent> performance_;  // of nodes without a device that were asked
   std::vector<Violations> violations_;                         // told so far, by node
   Timer repeat_;                                               // of traps
 };

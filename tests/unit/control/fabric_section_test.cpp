@@ -302,6 +302,32 @@ BOOST_AUTO_TEST_CASE(a_file_of_ibsim) {
   check_says(section_error("ibsim_net = \"/nowhere.net\"\n"), "/nowhere.net:", "cannot be read");
 }
 
+BOOST_AUTO_TEST_CASE(settings_beside_a_file_of_ibsim) {
+  const test::TemporaryDirectory directory;
+  const std::string file = (directory.path() / "lab.net").string();
+  std::ofstream(file) << "Switch 8 \"S1\"\n[1] \"H1\"[1] w=1 s=1\n\nHca 1 \"H1\"\n";
+  const std::string beside = "ibsim_net = \"" + file + "\"\n[fabric]\n";
+  const Configuration configuration = parse_configuration(
+      beside + "credits = true\nbuffer_bytes = 8192\nhop_delay_us = 1.5\nvls = 1\nmtu = 2048\n", "lab.toml");
+  BOOST_REQUIRE(configuration.credits.has_value());
+  BOOST_TEST(configuration.credits->buffer_bytes == 8192u);
+  BOOST_TEST((configuration.credits->hop_delay == transport::Nanoseconds(1500)));
+  const auto network = subnet::build(configuration.fabric);
+  const wire::mad::PortInfo& port = network->node(0).ports[1].info;
+  BOOST_TEST(subnet::data_rate_mbps(subnet::active_rate(port)) == 2000u);
+  BOOST_TEST(port.vl_capacity == 1u);
+  BOOST_TEST(port.mtu_capacity == 4u);
+  BOOST_TEST(!parse_configuration(beside + "credits = false\n", "lab.toml").credits.has_value());
+  // What the file says is not said twice.
+  for (const char* const key :
+       {"speed = \"SDR\"", "width = \"1x\"", "[[fabric.switches]]", "[[fabric.hosts]]"})
+    check_says(section_error(beside + key + "\n"),
+               "lab.toml:", "nothing beside ibsim_net, whose file has it");
+  check_says(section_error(beside + "buffer_bytes = 8192\n"),
+             "lab.toml:3:", "nothing without credits = true");
+  check_says(section_error(beside + "credit = true\n"), "lab.toml:3:", "credit");
+}
+
 BOOST_AUTO_TEST_CASE(more_hosts_than_devices) {
   const test::TemporaryDirectory directory;
   const std::string file = (directory.path() / "large.net").string();
