@@ -48,8 +48,8 @@ KINDS = (("directed", MANAGER, True), ("keys", LISTENER, False), ("counters", MA
 # How many times as many round trips a bystander may have alone as beside a flood. The flooder takes one processor of two, and the
 # device process's control thread a part of the other.
 BOUND = 20
-# Of all umad files: their backlogs, requests and long messages.
-MOST_KIB = 64 << 10
+# Of all umad files: their backlogs, requests and long messages, of which a file has 32 MiB in each direction and to be read.
+MOST_KIB = 128 << 10
 PATIENT = 120 + 10 * SECONDS
 
 
