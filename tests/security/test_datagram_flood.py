@@ -50,8 +50,8 @@ KINDS = (("directed", MANAGER, True), ("keys", LISTENER, False), ("counters", MA
 # first, it is measured again.
 BOUND = 20
 MOST_TURNS = 4
-# Of all umad files: their backlogs, requests and long messages.
-MOST_KIB = 64 << 10
+# Of all umad files: their backlogs, requests and long messages, of which a file has 32 MiB in each direction and to be read.
+MOST_KIB = 128 << 10
 PATIENT = 120 + 10 * SECONDS
 
 

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/partition_table.hpp"
 #include "device_model/control/rdma_cm/address_vector.hpp"
 #include "device_model/control/rdma_cm/commands.hpp"
 #include "device_model/control/rdma_cm/infiniband_addresses.hpp"

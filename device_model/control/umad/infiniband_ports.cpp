@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "device_model/control/fabric/partition_table.hpp"
 #include "device_model/control/gsi/counted_nodes.hpp"
 #include "wire/mad/smp.hpp"
 
