@@ -182,7 +182,7 @@ class OnTheWay(Live):
         self.up("none", "[fabric]\n")
         said = self.script(self.write("qp a\n"), status=FAILED)
         self.assertIn("the ports of urnic0 (initialize) and of the script's host script (initialize) have to be active", said)
-        self.assertIn("start one, such as 'urnic run -- opensm -B'", said)
+        self.assertIn("the fabric has no subnet manager: set subnet_manager in the configuration", said)
 
     def test_no_free_port_and_no_such_link(self):
         self.up("built_in", '[[fabric.switches]]\nname = "hub"\nports = 2\n')

@@ -61,9 +61,8 @@ std::string cure_of(const nlohmann::json& subnet, const StationPorts& ports,
       return "a link is down: 'urnic link set NAME state=up' plugs its cable in, where NAME is the device or "
              "SWITCH:PORT";
   if (!has_manager(subnet))
-    return "the fabric has no subnet manager: start one, such as 'urnic run -- opensm -B', or set "
-           "subnet_manager "
-           "in the configuration";
+    return "the fabric has no subnet manager: set subnet_manager in the configuration, or start opensm "
+           "(docs/infiniband.md)";
   return "see " + log_of(subnet, run_directory);
 }
 

@@ -262,6 +262,23 @@ BOOST_AUTO_TEST_CASE(options_of_opensm_come_behind_its_own) {
   BOOST_TEST(start.words.back() == "ftree");
 }
 
+BOOST_AUTO_TEST_CASE(opensm_manages_from_a_device_that_has_a_cable) {
+  const auto guid_in = [](const std::string& fabric) {
+    const std::string devices =
+        kDevice + "node_guid = \"0x0000000000000001\"\n" + kDevice + "node_guid = \"0x0000000000000002\"\n";
+    const Configuration configuration =
+        parse_configuration("subnet_manager = \"opensm\"\n" + devices +
+                                "[[fabric.switches]]\nname = \"hub\"\nports = 4\n" + fabric,
+                            "lab.toml");
+    return opensm_start("opensm", "/run/opensm", "preloaded", configuration).words.at(2);
+  };
+  BOOST_TEST(guid_in("") == "0x0000000000000001");
+  const std::string down = "[[fabric.links]]\nfrom = \"urnic0\"\nto = \"hub:1\"\nstate = \"down\"\n";
+  BOOST_TEST(guid_in(down) == "0x0000000000000002");
+  BOOST_TEST(guid_in(down + "[[fabric.links]]\nfrom = \"urnic1\"\nto = \"hub:2\"\nstate = \"down\"\n") ==
+             "0x0000000000000001");
+}
+
 BOOST_AUTO_TEST_CASE(a_file_of_ibsim) {
   const test::TemporaryDirectory directory;
   const std::string file = (directory.path() / "lab.net").string();
