@@ -20,6 +20,7 @@ GROUP = "239.1.2.3"
 GROUP_GID = "ff12:4001:ffff::f01:203"
 FIRST_QUERY_LOST = """
 [[fault]]
+qp = 1
 opcode = "UD Send Only"
 occurrence = 1
 action = "drop"
