@@ -347,6 +347,7 @@ void Switch::copy_to(SwitchPort& port, const FrameInFlight& flight, transport::T
 
 void Switch::hand_on(FrameInFlight& flight, Direction passed, transport::Time now) {
   SwitchPort& to = *flight.to;
+  if (&to == subnet_end_.get() || flight.from == subnet_end_.get()) return come_out(flight, passed);
   if (passed == Direction::transmit) {
     if (flight.to == flight.from && goes_to_many(flight.frame)) return flood(flight, now);
     if (flight.frame.link_layer == wire::LinkLayer::infiniband && lid_fabric_ != nullptr &&

@@ -10,11 +10,11 @@
 #include <system_error>
 
 #include "device_model/control/fabric/built_in_subnet.hpp"
+#include "device_model/control/fabric/datagram_links.hpp"
 #include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/lan_groups.hpp"
 #include "device_model/control/fabric/lid_routing.hpp"
 #include "device_model/control/fabric/limits.hpp"
-#include "device_model/control/fabric/observed_datagrams.hpp"
 #include "device_model/control/fabric/planned_devices.hpp"
 #include "device_model/control/fabric/port_record.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
@@ -82,8 +82,8 @@ Fabric::Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCa
   if (configuration.credits) make_subnet_timed(*configuration.credits);
   if (!subnet_->nodes().empty()) {
     lid_routing_ = std::make_unique<LidRouting>(*this);
-    observed_datagrams_ = std::make_unique<ObservedDatagrams>(*this);
-    subnet_->show_to(*observed_datagrams_);
+    datagram_links_ = std::make_unique<DatagramLinks>(*this);
+    subnet_->use(*datagram_links_);
   }
   subnet_changed();
   add_neighbours(stations_);

@@ -38,8 +38,8 @@ class Network;
 namespace urnic::control {
 
 struct EngineUnit;
+class DatagramLinks;
 class LidRouting;
-class ObservedDatagrams;
 
 class Fabric {
  public:
@@ -82,6 +82,9 @@ class Fabric {
   // The built-in InfiniBand fabric; without nodes if there are no InfiniBand devices.
   subnet::Network& subnet() { return *subnet_; }
   const subnet::Network& subnet() const { return *subnet_; }
+
+  // Its management datagrams on the links of devices; null: there are no InfiniBand devices.
+  DatagramLinks* datagram_links() const { return datagram_links_.get(); }
 
   // To be called when something has changed there: data goes by what is written now.
   void subnet_changed();
@@ -175,7 +178,7 @@ class Fabric {
   std::vector<ServedDevice*> device_of_node_;
   // Both null: there are no InfiniBand devices.
   std::unique_ptr<LidRouting> lid_routing_;
-  std::unique_ptr<ObservedDatagrams> observed_datagrams_;
+  std::unique_ptr<DatagramLinks> datagram_links_;
   std::function<void()> subnet_watcher_;
   std::vector<link::Neighbours*> neighbours_;
   Stations stations_{*this};

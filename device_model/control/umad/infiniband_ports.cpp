@@ -1,8 +1,11 @@
 #include "device_model/control/umad/infiniband_ports.hpp"
 
+#include <sys/epoll.h>
+
 #include <algorithm>
 #include <cerrno>
 
+#include "device_model/control/fabric/datagram_links.hpp"
 #include "device_model/control/fabric/partition_table.hpp"
 #include "device_model/control/gsi/counted_nodes.hpp"
 #include "wire/mad/smp.hpp"
@@ -40,6 +43,11 @@ InfinibandPorts::InfinibandPorts(EventLoop& loop, Fabric& fabric, Gsi& gsi, Take
       repeat_(loop, [this] { repeat_traps(); }) {
   fabric_.subnet().on_arrival(
       [this](subnet::NodeIndex node, const subnet::Datagram& datagram) { arrive(node, datagram); });
+  if (DatagramLinks* const links = fabric_.datagram_links())
+    arrivals_ = ScopedWatch(loop, links->arrival_descriptor(), EPOLLIN, [this, links](std::uint32_t) {
+      links->take_arrivals();
+      changed();
+    });
 }
 
 InfinibandPorts::~InfinibandPorts() { fabric_.subnet().on_arrival({}); }

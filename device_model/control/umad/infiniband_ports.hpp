@@ -62,6 +62,7 @@ class InfinibandPorts {
   std::map<subnet::NodeIndex, PerformanceAgent> performance_;  // of nodes without a device that were asked
   std::vector<Violations> violations_;                         // told so far, by node
   Timer repeat_;                                               // of traps
+  ScopedWatch arrivals_;                                       // of datagrams that come out of links
 };
 
 }  // namespace urnic::control
