@@ -3,6 +3,7 @@
 #include "device_model/control/fabric/datagram_links.hpp"
 
 #include <boost/test/unit_test.hpp>
+#include <cerrno>
 #include <string>
 
 #include "device_model/control/fabric/engine_unit.hpp"
@@ -13,6 +14,9 @@
 #include "device_model/fault/plan_file.hpp"
 #include "device_model/subnet/manager/sweep.hpp"
 #include "device_model/subnet/network.hpp"
+#include "json/json.hpp"
+#include "tests/unit/control/admin_program.hpp"
+#include "tests/unit/control/umad_program.hpp"
 #include "wire/mad/smp.hpp"
 
 namespace urnic::control::test {
@@ -120,6 +124,41 @@ struct LinkedSubnet {
   std::vector<subnet::Datagram> arrived;
 };
 
+// A program at the first of two devices, which asks the other one for its NodeInfo.
+struct AskingProgram {
+  AskingProgram() {
+    ib_user_mad_reg_req2 request{};
+    request.qpn = 0;
+    request.mgmt_class = static_cast<std::uint8_t>(wire::mad::ManagementClass::subnet_directed_route);
+    request.mgmt_class_version = wire::mad::kSubnetClassVersion;
+    BOOST_REQUIRE(program.ask(UmadRequestKind::register_agent2, request) == 0);
+    agent = request.id;
+  }
+  void load(const std::string& text) {
+    admin.ask({{"cmd", "fault"}, {"do", "load"}, {"name", "plan.toml"}, {"text", text}});
+  }
+  // What the program reads then.
+  UmadPacket ask(std::uint32_t timeout_ms, std::uint32_t retries) {
+    UmadPacket packet = packet_to(wire::kPermissiveLid.value, encode(question({1, 2})), agent);
+    packet.header.qpn = 0;
+    packet.header.timeout_ms = timeout_ms;
+    packet.header.retries = retries;
+    BOOST_TEST(program.write(packet) == 0);
+    UmadPacket read;
+    BOOST_TEST(program.read(read) != 0u);
+    return read;
+  }
+
+  RunningProcess process{{},
+                         parse_configuration("subnet_manager = \"built_in\"\n"
+                                             "[[devices]]\nlink_layer = \"infiniband\"\n"
+                                             "[[devices]]\nlink_layer = \"infiniband\"\n",
+                                             "lab.toml")};
+  AdminProgram admin{process};
+  UmadProgram program{process, 0};
+  std::uint32_t agent = 0;
+};
+
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(datagram_links, LinkedSubnet)
@@ -183,6 +222,39 @@ BOOST_AUTO_TEST_CASE(by_lid_both_ends_have_a_link) {
       BOOST_TEST_CONTEXT(link) BOOST_TEST(arrived.size() == expected);
     }
   }
+}
+
+// IBTA 13.4.9: the agent repeats a trap until it is repressed.
+BOOST_AUTO_TEST_CASE(a_trap_that_is_lost_comes_again) {
+  fabric.subnet().set_manager(*device(kAsker).adapter, true);
+  load(rule(
+      "device = \"urnic0\"\ndirection = \"rx\"\nmad = \"SubnTrap(Notice)\"\ncount = 1\naction = \"drop\""));
+  const auto from_switch = [&] {
+    return std::count_if(arrived.begin(), arrived.end(),
+                         [&](const subnet::Datagram& each) { return each.source == switch_lid(); });
+  };
+  fabric.subnet().set_cable({*device(kOther).adapter, 1}, false);
+  run();
+  BOOST_TEST(from_switch() == 0);
+  BOOST_TEST(plan->states()[0].matches == 1u);
+  for (int interval = 0; interval < 2; ++interval) fabric.subnet().repeat_traps();
+  run();
+  BOOST_TEST(from_switch() == 1);
+}
+
+// As Linux's ib_umad does for the program.
+BOOST_AUTO_TEST_CASE(what_a_program_asks_is_repeated_or_times_out) {
+  AskingProgram asking;
+  const std::string lost =
+      "device = \"urnic1\"\ndirection = \"rx\"\nmad = \"SubnGet(NodeInfo)\"\naction = \"drop\"\n";
+  asking.load(rule(lost + "count = 2"));
+  const UmadPacket answer = asking.ask(50, 100);
+  BOOST_TEST(answer.header.status == 0u);
+  BOOST_TEST(std::to_integer<unsigned>(answer.mad[3]) == 0x81u);
+  asking.load(rule(lost));
+  BOOST_TEST(asking.ask(20, 2).header.status == static_cast<std::uint32_t>(ETIMEDOUT));
+  const auto rules = asking.admin.ask({{"cmd", "fault"}, {"do", "list"}}).at("plan").at("rules");
+  BOOST_TEST(rules.at(0).at("matches") == 3);
 }
 
 // Other classes than subnet management, to and from a switch.
