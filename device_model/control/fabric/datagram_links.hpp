@@ -32,8 +32,9 @@ class DatagramLinks final : public subnet::EndLinks, private link::DatagramExit 
   // `fabric` has its subnet and its devices, and outlives it. Throws std::system_error.
   explicit DatagramLinks(Fabric& fabric);
 
-  // A link that does nothing to packets lets them pass at once, and while no capture runs at no cost. Else
-  // the packet enters it between two rounds of the engine: what is sent because of it comes behind it.
+  // A link that does nothing to packets lets them pass at once; if it never had settings or faults, and no
+  // capture runs, at no cost. Else the packet enters it between two rounds of the engine: what is sent
+  // because of it comes behind it.
   bool leave(const subnet::Packet& packet) override;
   bool arrive(const subnet::Packet& packet, subnet::PortPlace to) override;
   void stick(const subnet::Packet& packet, std::string_view why) override;

@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
+#include "device_model/control/fabric/datagram_links.hpp"
 #include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/subnet/manager/sweep.hpp"
@@ -128,6 +129,30 @@ BOOST_FIXTURE_TEST_CASE(one_by_lid_is_seen_where_it_begins_and_ends, ObservedSub
              boost::test_tools::per_element());
   BOOST_TEST(ask({}, {77}) == (Lines{"urnic0 before the link",
                                      "urnic0 dropped: subnet: a switch has no route to the LID"}),
+             boost::test_tools::per_element());
+}
+
+BOOST_FIXTURE_TEST_CASE(what_links_do_is_seen, ObservedSubnet) {
+  link::LinkSettings settings;
+  settings.duplicate = 1;
+  home().link(0).configure(link::Direction::transmit, settings);
+  ask({}, lid(1));
+  fabric.datagram_links()->take_arrivals();
+  const Lines copy{"urnic1 after the link: urnic0 tx: duplicated by chance", "urnic1 before the link",
+                   "urnic0 after the link"};
+  Lines expected{"urnic0 before the link"};
+  for (int copies = 0; copies < 2; ++copies) expected.insert(expected.end(), copy.begin(), copy.end());
+  BOOST_TEST(points.lines == expected, boost::test_tools::per_element());
+
+  home().link(0).configure(link::Direction::transmit, {});
+  settings.loss = 1;
+  home().link(1).configure(link::Direction::receive, settings);
+  BOOST_TEST(
+      ask({}, lid(1)) == (Lines{"urnic0 before the link", "urnic1 dropped: urnic1 rx: lost by chance"}),
+      boost::test_tools::per_element());
+  BOOST_TEST(ask({1, 2}) ==
+                 (Lines{"urnic0 before the link hop 1", "urnic0 after the link hop 1",
+                        "urnic1 before the link hop 2", "urnic1 dropped hop 2: urnic1 rx: lost by chance"}),
              boost::test_tools::per_element());
 }
 
