@@ -26,6 +26,7 @@ BROADCAST_GID = "ff12:401b:ffff::ffff:ffff"
 IPOIB_QKEY = 0x0B1B
 FIRST_QUERY_LOST = """
 [[fault]]
+qp = 1
 opcode = "UD Send Only"
 occurrence = 1
 action = "drop"

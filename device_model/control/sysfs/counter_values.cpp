@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "device_model/control/fabric/datagram_links.hpp"
 #include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/engine/device.hpp"
@@ -33,12 +34,14 @@ CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device) {
             .gsi = device.gsi,
             .transmit_discards = transmit_discards(fabric.switch_of(device).existing_link(device.index)),
             .transmit_wait = 0,
+            .management_dropped = 0,
             .link_up = device.device->link_up(engine.now())};
     if (!device.adapter) return;
     const link::LidPortCounters& in_fabric =
         std::as_const(fabric.switch_of(device)).lid_routes().counters(*device.adapter, 1);
     copy.transmit_discards += in_fabric.discards;
     copy.transmit_wait = in_fabric.transmit_wait;
+    copy.management_dropped = fabric.datagram_links()->dropped(device);
   });
   if (device.adapter) copy.port.link_downed += fabric.subnet().node(*device.adapter).ports[1].times_down;
   return copy;
@@ -57,7 +60,7 @@ std::vector<SwitchCounterValue> switch_values(Fabric& fabric) {
 std::vector<CounterValue> port_values(const CounterSnapshot& counters) {
   const engine::PortCounters& port = counters.port;
   return {
-      {"VL15_dropped", 0},
+      {"VL15_dropped", counters.management_dropped},
       {"excessive_buffer_overrun_errors", port.buffer_overruns},
       {"link_downed", port.link_downed},
       {"link_error_recovery", 0},

@@ -30,6 +30,8 @@ struct CounterSnapshot {
   // By the device's link towards the switch: cut, or its queue full; and at its port in an InfiniBand fabric.
   std::uint64_t transmit_discards = 0;
   std::uint64_t transmit_wait = 0;  // of its port in an InfiniBand fabric (link/lid_routes.hpp)
+  // Management datagrams that its link had no room for (fabric/datagram_links.hpp).
+  std::uint64_t management_dropped = 0;
   bool link_up = true;
 };
 CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device);

@@ -59,9 +59,10 @@ class InfinibandPorts {
   Fabric& fabric_;
   Gsi& gsi_;
   Taker taker_;
-  std::map<subnet::NodeIndex, PerformanceAgent> performance_;  // of nodes without a device
+  std::map<subnet::NodeIndex, PerformanceAgent> performance_;  // of nodes without a device that were asked
   std::vector<Violations> violations_;                         // told so far, by node
   Timer repeat_;                                               // of traps
+  ScopedWatch arrivals_;                                       // of datagrams that come out of links
 };
 
 }  // namespace urnic::control
