@@ -77,7 +77,8 @@ class Umad(unittest.TestCase):
         said = self.fabric.run_on_urnic("python3", self.fabric.copy_home("umad_reads.py")).splitlines()
         self.assertEqual(said, ["too small for a header EINVAL", "too small for a datagram EINVAL", "a datagram 320",
                                 "too small for the first datagram EINVAL", "too small for the message ENOSPC",
-                                "large enough 1120 True", "nothing left EAGAIN"])
+                                "large enough 1120 True", "nothing left EAGAIN", "more than 32 MiB ENOMEM",
+                                "too small for 3 MB ENOSPC", "large enough for 3 MB 3000120 True"])
 
     def test_a_long_message_over_a_bad_link(self):
         self.fabric.load_faults('[[fault]]\ndirection = "tx"\nopcode = "UD Send Only"\nevery = 3\naction = "drop"\n')

@@ -15,6 +15,8 @@ HEADER = 64
 OFFSET = 56  # of the data of subnet administration
 GET_TABLE, TABLE = 0x12, 0x92
 RECORDS = bytes(range(250)) * 4
+# Longer than any message of a socket; longer than there may be.
+MANY_RECORDS, TOO_MANY_RECORDS = RECORDS * 3000, bytes(32 << 20)
 
 
 def open_node(number, methods):
@@ -35,12 +37,19 @@ def wait_for(node):
     poll.poll()
 
 
-def say(what, node, size):
+def say(what, node, size, records=RECORDS):
     try:
         read = os.read(node, size)
-        print(what, len(read), read[HEADER + OFFSET:] == RECORDS)
+        print(what, len(read), read[HEADER + OFFSET:] == records)
     except OSError as error:
         print(what, errno.errorcode[error.errno])
+
+
+def ask(client, asking, server, number):
+    """The question's transaction, as the server sees it. The client's port remembers the answers of the last seconds by it."""
+    os.write(client, packet(asking, 2, GET_TABLE, number, 0, bytes(200), 60000))
+    wait_for(server)
+    return struct.unpack_from(">Q", os.read(server, 1000), HEADER + 8)[0]
 
 
 def main():
@@ -59,6 +68,15 @@ def main():
     say("too small for the message", client, HEADER + 256)
     say("large enough", client, 4096)
     say("nothing left", client, 4096)
+    transaction = ask(client, asking, server, 2)
+    try:
+        os.write(server, packet(answering, 1, TABLE, transaction, 1, TOO_MANY_RECORDS))
+    except OSError as error:
+        print("more than 32 MiB", errno.errorcode[error.errno])
+    os.write(server, packet(answering, 1, TABLE, transaction, 1, MANY_RECORDS))
+    wait_for(client)
+    say("too small for 3 MB", client, 2 << 20, MANY_RECORDS)
+    say("large enough for 3 MB", client, 4 << 20, MANY_RECORDS)
 
 
 def send_whole():

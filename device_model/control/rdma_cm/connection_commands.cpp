@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 
 #include "device_model/control/rdma_cm/commands.hpp"
 #include "wire/mad/ip_cm_header.hpp"

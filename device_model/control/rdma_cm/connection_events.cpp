@@ -144,16 +144,10 @@ struct Admission {
   cm::Decision decision = cm::Decision::refuse;
 };
 
-// RoCE has no IP over InfiniBand (Linux's cma_ib_acquire_dev).
-bool may_come_from(const Fabric& fabric, const Id& listener, cm::DeviceIndex device) {
-  if (listener.space != PortSpace::ipoib) return true;
-  return device.value < fabric.devices().size() && fabric.devices()[device.value]->adapter.has_value();
-}
-
 Admission admit(Identifiers& identifiers, Request& request) {
   read_ip_header(request);
   Id* const listener = choose_listener(identifiers.listeners(request.service), request);
-  if (listener == nullptr || !may_come_from(identifiers.fabric(), *listener, request.device)) return {};
+  if (listener == nullptr) return {};
   if (listener->backlog == 0) identifiers.settle(*listener->channel);
   // The program cannot be told, or has enough to read: the peer asks again.
   if (listener->backlog == 0) return {nullptr, cm::Decision::drop};
@@ -198,6 +192,14 @@ cm::Decision ConnectionEvents::sidr_requested(const cm::SidrRequestEvent& event)
   Request request{event.device, event.message.service, QpType::ud, event.message.private_data};
   const Admission admission = admit(identifiers_, request);
   if (admission.listener == nullptr) return admission.decision;
+  if (admission.listener->space == PortSpace::ipoib &&
+      event.device.value < identifiers_.fabric().devices().size()) {
+    const ServedDevice& device = *identifiers_.fabric().devices()[event.device.value];
+    // RoCE has no IP over InfiniBand (Linux's cma_ib_acquire_dev).
+    if (!device.adapter) return cm::Decision::refuse;
+    // The program would get no Q_Key yet: the peer asks again.
+    if (broadcast_.is_asked(device)) return cm::Decision::drop;
+  }
   Id* const id = make_identifier(identifiers_, *admission.listener, request, event.from.own, event.from.peer);
   if (id == nullptr) return cm::Decision::drop;
   identifiers_.connect(*id, event.id);

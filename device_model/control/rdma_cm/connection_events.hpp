@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "device_model/cm/connection_manager.hpp"
+#include "device_model/control/rdma_cm/broadcast_groups.hpp"
 #include "device_model/control/rdma_cm/identifiers.hpp"
 
 namespace urnic::control::rdma_cm {
@@ -11,9 +12,11 @@ namespace urnic::control::rdma_cm {
 // Has the connection manager and the identifiers, because each needs the other.
 class ConnectionEvents final : private cm::User {
  public:
-  // Fabric and host outlive it.
-  ConnectionEvents(Fabric& fabric, cm::Host& host, Clock now, const cm::Settings& settings)
-      : connections_(host, *this, settings),
+  // Fabric, host and groups outlive it.
+  ConnectionEvents(Fabric& fabric, cm::Host& host, const BroadcastGroups& broadcast, Clock now,
+                   const cm::Settings& settings)
+      : broadcast_(broadcast),
+        connections_(host, *this, settings),
         identifiers_(fabric, connections_, std::move(now), settings.seed) {}
 
   Identifiers& identifiers() { return identifiers_; }
@@ -35,6 +38,7 @@ class ConnectionEvents final : private cm::User {
   Id* find(cm::CommunicationId connection, IdState state);
   void end_connection(cm::CommunicationId connection, int status);
 
+  const BroadcastGroups& broadcast_;
   cm::ConnectionManager connections_;
   Identifiers identifiers_;
 };

@@ -206,6 +206,36 @@ BOOST_FIXTURE_TEST_CASE(a_listener_on_any_address_needs_the_broadcast_group_of_e
   BOOST_TEST(manager.asked.size() == fabric.devices().size());
 }
 
+// The peer asks again, until the server's device is in the group.
+BOOST_FIXTURE_TEST_CASE(a_request_waits_for_the_broadcast_group, Ipoib) {
+  Program server(*this, 2);
+  const std::uint32_t listening = server.create(RDMA_PS_IPOIB, 4);
+  BOOST_TEST(server.bind(listening, "192.0.2.2", 7000) == 0);
+  BOOST_TEST(server.listen(listening) == 0);
+  BOOST_TEST(program.resolve(id, address("192.0.2.2", 7000), address("192.0.2.1")) == 0);
+  BOOST_TEST(answer(broadcast()));
+  rdma_cm.resolutions().look_again();
+  program.expect(EventType::address_resolved, id);
+  BOOST_TEST(program.resolve_route(id) == 0);
+  BOOST_TEST(answer(given_path()));
+  program.expect(EventType::route_resolved, id);
+  BOOST_TEST(program.connect(id, {}) == 0);
+  deliver();
+  server.expect_nothing();
+  pass(400ms);
+  BOOST_TEST((asked_group().port == gid(1)));
+  BOOST_TEST(answer(broadcast()));
+  for (int i = 0; i < 10 && server.tokens == 0; ++i) pass(1s);
+  BOOST_TEST(server.event() == static_cast<std::uint32_t>(EventType::connect_request));
+  const std::uint32_t passive = server.last.id;
+  BOOST_TEST(server.init_qp(passive, IBV_QPS_INIT) == 0);
+  BOOST_TEST(server.qp_attributes().qkey == kQkey);
+  BOOST_TEST(server.accept(passive, rdma_ucm_conn_param{}) == 0);
+  deliver();
+  program.expect(EventType::established, id);
+  BOOST_TEST(program.last.param.ud.qkey == kQkey);
+}
+
 BOOST_FIXTURE_TEST_CASE(without_subnet_administration_nobody_joins, Datagrams) {
   manager.has_administration = false;
   BOOST_TEST(program.join(id, address("239.1.2.3")) == EOPNOTSUPP);
