@@ -236,6 +236,14 @@ class IbsimNet(OnFabric):
         without_places = lambda text: sorted(re.sub(r" lid \d+", "", line) for line in text.splitlines() if line.startswith(("Switch", "Ca", "[")))
         self.assertEqual(without_places(found), without_places(again))
 
+    def test_an_adapter_whose_cable_is_at_its_second_port(self):
+        """As real ones have it. The device is down; opensm manages from another one, and shows the cable."""
+        self.up('Hca 2 "H1"\n[2] "SW"[1]\n\nSwitch 8 "SW"\n[2] "H2"[1]\n[3] "H3"[1]\n\nHca 1 "H2"\n\nHca 1 "H3"\n')
+        found = self.show("ibnetdiscover", "-C", "urnic1")
+        self.assertEqual(len(re.findall(r'^\[\d\].*"H-', found, re.MULTILINE)), 3, found)
+        self.assertRegex(found, r'(?m)^\[1\]\t"H-[0-9a-f]+"\[2\].*# "H1"')
+        self.check_pair("urnic1", "urnic2")
+
     def test_errors_name_the_line(self):
         file = self.fabric.home / "lab.net"
         file.write_text(NET.replace('"H3"[1]', '"H4"[1]'))

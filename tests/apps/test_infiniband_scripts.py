@@ -95,12 +95,12 @@ class Programs(Live):
 
     def run_against(self, server, script, peer):
         values = (word for name, value in peer.items() for word in ("--set", f"{name}={value}"))
-        self.script("--device", "urnic1", *values, self.write("let lid = 0\nlet number = 0\nlet psn = 0\n" + script))
+        self.script("--device", "urnic1", *values, self.write("option patience=100s\nlet lid = 0\nlet number = 0\nlet psn = 0\n" + script))
         self.assertEqual(server.wait(), 0, server)
         self.assertIn("256 bytes in", server.output())
 
     def check_a_connection(self):
-        """A hole is told by a NAK; an answer that is not acknowledged comes again after the local ACK timeout."""
+        """A hole is told by a NAK; an answer that is not acknowledged comes again, on a busy machine more than once."""
         server, peer = self.serve("ibv_rc_pingpong")
         self.run_against(server, f"""
 qp a attach=number peer_qpn={OWN_QPN} rq_psn={OWN_PSN} sq_psn=psn recovery=gbn
@@ -109,12 +109,14 @@ expect a ack psn={OWN_PSN} kind=nak code=psn_sequence slid=lid dlid=a.peer_lid
 send a send_only psn={OWN_PSN} payload=64
 expect a ack psn={OWN_PSN} kind=ack msn=1
 expect a send_only psn=psn slid=lid payload_length=64
-+60ms..3s expect a send_only psn=psn
+expect a send_only psn=psn
+ignore a send_only psn=psn
 send a ack psn=psn
 send a send_only psn={OWN_PSN + 1} payload=64
 expect a ack psn={OWN_PSN + 1} msn=2
 expect a send_only psn=psn+1
-send a ack
+ignore a send_only psn=psn+1
+send a ack psn=psn+1
 """, peer)
 
     @unittest.skipUnless(OPENSM, "opensm is not installed: tools/install-packages test")

@@ -4,6 +4,7 @@
 #include <array>
 #include <boost/test/unit_test.hpp>
 
+#include "device_model/link/frame_pool.hpp"
 #include "device_model/link/frames/station_port.hpp"
 #include "sample_frames.hpp"
 #include "wire/infiniband/local_route_header.hpp"
@@ -84,6 +85,22 @@ struct InSubnet : TwoPorts {
   }
 };
 
+// The inside of a subnet that has so much room.
+struct Inside final : LidFabric {
+  std::size_t free = 0;
+  std::vector<PooledFrame*> entered;
+
+  void node_changed(std::uint32_t, transport::Time) override {}
+  void enter(PooledFrame& frame, std::uint32_t, transport::Time) override {
+    free -= kSlotBytes;
+    entered.push_back(&frame);
+  }
+  void pass_next() override {}
+  std::optional<transport::Time> next_due() const override { return {}; }
+  std::size_t room(std::uint32_t, std::size_t) const override { return free; }
+  transport::Time room_at(std::uint32_t) const override { return {}; }
+};
+
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(lid_station, InSubnet)
@@ -156,6 +173,25 @@ BOOST_AUTO_TEST_CASE(the_devices_links_act_on_its_packets) {
   send_from(0, packet(kFirst, kStation));
   BOOST_TEST(receivers[1].arrivals.empty());
   BOOST_TEST(received().empty());
+}
+
+BOOST_AUTO_TEST_CASE(its_packets_wait_while_the_subnet_takes_none) {
+  Inside inside;
+  frame_switch.set_lid_fabric(inside);
+  for (int i = 0; i < 3; ++i) send_far(on_link(packet(kStation, kSecond)));
+  round();
+  BOOST_TEST(inside.entered.empty());
+  inside.free = 2 * kSlotBytes;
+  round();
+  BOOST_TEST(inside.entered.size() == 2u);
+  inside.free = kSlotBytes;
+  round();
+  BOOST_REQUIRE(inside.entered.size() == 3u);
+  frame_switch.lid_exit().leave(*inside.entered[0], 1, now);
+  BOOST_TEST(receivers[1].arrivals.size() == 1u);
+  frame_switch.lid_exit().leave(*inside.entered[1], number, now);
+  frame_switch.flush();
+  BOOST_TEST(received().size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(one_station_follows_the_other) {
