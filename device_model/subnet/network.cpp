@@ -204,7 +204,7 @@ Verdict Network::ask_agent(PortPlace place, Smp& smp) {
 
 Verdict Network::ask(PortPlace place, Smp& smp) {
   const bool may_change = smp.header.method == Method::set;
-  const Verdict verdict = subnet::answer(nodes_, place, smp);
+  const Verdict verdict = subnet::answer(nodes_, place, smp, clock_());
   if (may_change) tell_changes();
   return verdict;
 }

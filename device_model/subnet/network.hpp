@@ -30,6 +30,8 @@ class Network {
   // Something of the adapter's port has changed: its PortInfo, P_Keys or GUIDs, or a manager has asked its
   // clients to register again.
   using Watcher = std::function<void(NodeIndex adapter, bool registers_again)>;
+  // The time since any fixed one; never less than before.
+  using Clock = std::function<std::chrono::nanoseconds()>;
 
   NodeIndex add(Node node);
   // What the link of a port can do; before it has one.
@@ -39,6 +41,8 @@ class Network {
   void connect(PortPlace one, PortPlace other, bool is_plugged = true);
   void on_arrival(Receiver receiver) { receiver_ = std::move(receiver); }
   void on_change(Watcher watcher) { watcher_ = std::move(watcher); }
+  // By which leases of M_Keys end; without one no time passes.
+  void set_clock(Clock clock) { clock_ = std::move(clock); }
   // Shows the observer what passes links from now on. It outlives its use.
   void show_to(PassageObserver& observer) { observer_ = &observer; }
 
@@ -119,3 +123,4 @@ class Network {
 };
 
 }  // namespace urnic::subnet
+  Clock clock_ = [] { return std::chrono::nanoseconds{0}; };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -40,6 +41,8 @@ struct Port {
   bool is_pulled = false;         // the cable is there, and is plugged in at neither end
   std::uint32_t times_down = 0;   // how often the link has gone down
   std::array<std::uint16_t, kPkeys> pkeys{};
+  // When the M_Key's protection ends, unless its owner speaks before (m_key.hpp); empty: no lease runs.
+  std::optional<std::chrono::nanoseconds> lease_end{};
   // By the part of the modifier: halves of the low table, then of the high one.
   std::array<wire::mad::SmpData, kArbitrationParts> arbitration{};
   std::map<PortNumber, wire::mad::SmpData> sl_to_vl;  // by input port; of a switch's output port, else 0
