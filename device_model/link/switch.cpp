@@ -343,6 +343,8 @@ void Switch::copy_to(SwitchPort& port, const FrameInFlight& flight, transport::T
 
 void Switch::hand_on(FrameInFlight& flight, Direction passed, transport::Time now) {
   SwitchPort& to = *flight.to;
+  if (flight.is_damaged) [[unlikely]]
+    return arrive_damaged(flight, passed);
   if (passed == Direction::transmit) {
     if (flight.to == flight.from && goes_to_many(flight.frame)) return flood(flight, now);
     if (flight.frame.link_layer == wire::LinkLayer::infiniband && lid_fabric_ != nullptr &&

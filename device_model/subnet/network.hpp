@@ -67,6 +67,12 @@ class Network {
   // The adapter's port has dropped packets: counts them in its PortInfo, and tells the manager.
   void report(NodeIndex adapter, const KeyViolations& violations);
 
+  // The line of a port has had too many errors (trap 129).
+  void report_integrity(PortPlace place);
+  // No flow control has come through a link for too long: both of its ends tell it (trap 131) and are down,
+  // until it is not silent any more.
+  void set_silence(PortPlace place, bool is_silent);
+
   // An interval is over: sends again what managers have not repressed, and what had to wait for the end of
   // it. As long as no program is a manager, there is nothing to send: a manager that comes reads the state of
   // all.
@@ -119,8 +125,8 @@ class Network {
   std::vector<Told> told_;           // by node
   Receiver receiver_;
   Watcher watcher_;
+  Clock clock_ = [] { return std::chrono::nanoseconds{0}; };
   PassageObserver* observer_ = nullptr;
 };
 
 }  // namespace urnic::subnet
-  Clock clock_ = [] { return std::chrono::nanoseconds{0}; };

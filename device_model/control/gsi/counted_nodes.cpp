@@ -17,6 +17,8 @@ std::vector<CounterValue> switch_port_values(const link::LidPortCounters& counte
           {"port_rcv_packets", counters.received_packets},
           {"unicast_xmit_packets", counters.transmitted_packets},
           {"unicast_rcv_packets", counters.received_packets},
+          {"port_rcv_errors", counters.line.damaged},
+          {"local_link_integrity_errors", counters.line.integrity},
           {"port_xmit_discards", counters.discards},
           {"port_xmit_wait", counters.transmit_wait},
           {"link_downed", port.times_down}};
