@@ -5,9 +5,9 @@
 #include <type_traits>
 
 #include "analysis/dissection/header_tables.hpp"
-#include "analysis/dissection/mad_names.hpp"
 #include "wire/mad/cm_layout.hpp"
 #include "wire/mad/mad_header.hpp"
+#include "wire/mad/mad_names.hpp"
 
 namespace urnic::analysis {
 namespace {
@@ -116,7 +116,9 @@ std::string class_meaning(std::uint64_t value) {
   return {};
 }
 
-std::string method_meaning(std::uint64_t value) { return method_name(static_cast<mad::Method>(value)); }
+std::string method_meaning(std::uint64_t value) {
+  return std::string(mad::method_name(static_cast<mad::Method>(value)));
+}
 
 std::string service_meaning(std::uint64_t value) {
   constexpr std::array<const char*, 4> kMeanings{"RC", "UC", "RD", "extended"};

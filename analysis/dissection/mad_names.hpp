@@ -19,9 +19,4 @@ struct MadKind {
 // Get(0x15)".
 std::string mad_name(const MadKind& kind);
 
-// "Get", "GetTableResp"; empty: a method without a name.
-std::string method_name(wire::mad::Method method);
-// "PortInfo"; empty: an attribute without a name.
-std::string attribute_name(wire::mad::ManagementClass management_class, wire::mad::AttributeId attribute);
-
 }  // namespace urnic::analysis

@@ -51,9 +51,10 @@ struct IssmRequest {
 // The longest packet with one MAD: a 64-byte header, and the MAD.
 inline constexpr std::uint32_t kMaxUmadPacket = 64 + 256;
 
-// The longest packet whose message is several MADs: the longest that a socket takes whose buffer is as large
-// as Linux allows everyone to make it (net.core.wmem_max, 208 KiB, counts double).
-inline constexpr std::uint32_t kMostUmadBytes = 400 * 1024;
-inline constexpr std::uint32_t kUmadSocketBuffer = 208 * 1024;
+// The longest packet, whose message is several MADs: all paths between the 648 hosts of a fat tree are 27 MB.
+// Of a longer one than kMaxUmadPacket the first kMaxUmadPacket bytes are in the socket's message, read or
+// written. With it goes, as its last descriptor, a file in memory that is all the rest: a socket takes no
+// message of that length.
+inline constexpr std::uint32_t kMostUmadBytes = 32 << 20;
 
 }  // namespace urnic::abi

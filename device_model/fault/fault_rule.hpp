@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device_model/fault/mad_pattern.hpp"
 #include "device_model/link/direction.hpp"
 #include "device_model/transport/time.hpp"
 #include "wire/identifiers.hpp"
@@ -21,6 +22,7 @@ struct Match {
   std::optional<wire::Qpn> qp;      // that device's QP: the sender of tx packets, the receiver of rx packets
   std::uint32_t qp_ordinal = 0;     // the same by ordinal, the order in which its program opened QPs; 0: any
   std::bitset<256> opcodes;         // none set: any
+  std::vector<MadPattern> mads;     // one of these management datagrams; empty: any packet
   std::vector<std::uint32_t> psns;  // empty: any
   bool psns_relative = false;       // to the QP's first PSN
   std::uint32_t transmission = 0;   // the n-th time that the same PSN is sent; 0: any

@@ -43,8 +43,8 @@ constexpr std::array<std::string_view, 5> kNakCodes{"psn_sequence_error", "inval
                                                     "invalid_rd_request"};
 constexpr std::array<std::string_view, 2> kDirections{"tx", "rx"};
 
-constexpr std::array<std::string_view, 14> kMatchKeys{
-    "name", "device",       "direction",    "filter",     "qp",    "qp_ordinal", "opcode",
+constexpr std::array<std::string_view, 15> kMatchKeys{
+    "name", "device",       "direction",    "filter",     "qp",    "qp_ordinal", "opcode", "mad",
     "psn",  "relative_psn", "transmission", "occurrence", "every", "count",      "action"};
 
 // The keys of an action, besides kMatchKeys.
@@ -92,25 +92,43 @@ std::vector<std::uint32_t> numbers(const TableReader& reader, std::string_view k
   return values;
 }
 
+// Calls `take` with each name that the key has, one or a list.
+template <class Take>
+void read_names(const TableReader& reader, std::string_view key, Take take) {
+  const toml::node* node = reader.table().get(key);
+  if (node == nullptr) return;
+  const toml::array* list = node->as_array();
+  if (list == nullptr) return take(*node, node->value_exact<std::string>());
+  if (list->empty()) reader.refuse(key, *node, "a name or a list of one or more");
+  for (const toml::node& entry : *list) take(entry, entry.value_exact<std::string>());
+}
+
 std::bitset<256> opcodes(const TableReader& reader) {
-  const toml::node* node = reader.table().get("opcode");
-  if (node == nullptr) return {};
-  const auto named = [&](const toml::node& entry) {
-    const auto text = entry.value_exact<std::string>();
-    const std::bitset<256> found = text ? opcodes_named(*text) : std::bitset<256>();
+  std::bitset<256> all;
+  read_names(reader, "opcode", [&](const toml::node& entry, const std::optional<std::string>& name) {
+    const std::bitset<256> found = name ? opcodes_named(*name) : std::bitset<256>();
     if (found.none()) {
       reader.refuse("opcode", entry,
                     fmt::format("one of these names or a list of them, with \"RC \" or another service in "
                                 "front to mean that service only: {}",
                                 operation_names()));
     }
-    return found;
-  };
-  const toml::array* list = node->as_array();
-  if (list == nullptr) return named(*node);
-  if (list->empty()) reader.refuse("opcode", *node, "a name or a list of one or more");
-  std::bitset<256> all;
-  for (const toml::node& entry : *list) all |= named(entry);
+    all |= found;
+  });
+  return all;
+}
+
+std::vector<MadPattern> mads(const TableReader& reader) {
+  std::vector<MadPattern> all;
+  read_names(reader, "mad", [&](const toml::node& entry, const std::optional<std::string>& name) {
+    const auto found = name ? mad_pattern(*name) : std::nullopt;
+    if (!found)
+      reader.refuse("mad", entry,
+                    "a management datagram's name as Wireshark shows it, such as \"SubnSet(PortInfo)\", "
+                    "\"SubnAdmGet(PathRecord)\", \"PerformanceGet(PortCounters)\" or \"SubnGet\" for all of "
+                    "a method, or a list of them");
+    all.push_back(*found);
+  });
   return all;
 }
 
@@ -144,12 +162,13 @@ Match read_match(const TableReader& reader, std::span<const std::string> devices
   if (device != 0) match.device = static_cast<std::uint32_t>(device - 1);
   match.direction = static_cast<link::Direction>(reader.word("direction", kDirections).value_or(0));
   match.filter = filter(reader);
-  if (const auto qp = reader.integer("qp", 2, 0xFFFFFE))
+  if (const auto qp = reader.integer("qp", 0, 0xFFFFFE))
     match.qp = wire::Qpn{static_cast<std::uint32_t>(*qp)};
   match.qp_ordinal = packets(reader, "qp_ordinal", 0);
   if (match.qp && match.qp_ordinal != 0)
     reader.refuse("qp_ordinal", *reader.table().get("qp_ordinal"), "one of qp and qp_ordinal, not both");
   match.opcodes = opcodes(reader);
+  match.mads = mads(reader);
   match.psns = numbers(reader, "psn", wire::Psn::kMask, kMostPsns);
   if (const auto relative = numbers(reader, "relative_psn", wire::Psn::kMask, kMostPsns); !relative.empty()) {
     if (!match.psns.empty())

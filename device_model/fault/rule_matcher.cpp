@@ -59,6 +59,12 @@ bool RuleMatcher::psn_matches(const link::PacketAtLink& packet, const PacketView
   return std::find(match_.psns.begin(), match_.psns.end(), psn) != match_.psns.end();
 }
 
+bool RuleMatcher::mad_matches(const link::PacketAtLink& packet, const PacketView& view) const {
+  const auto header = mad_header_of(packet, view);
+  return header && std::any_of(match_.mads.begin(), match_.mads.end(),
+                               [&](const MadPattern& each) { return each.matches(*header); });
+}
+
 bool RuleMatcher::conditions_hold(const link::PacketAtLink& packet, const PacketView& view) const {
   if (match_.device && *match_.device != packet.device) return false;
   if (match_.direction != packet.direction) return false;
@@ -66,6 +72,7 @@ bool RuleMatcher::conditions_hold(const link::PacketAtLink& packet, const Packet
   if (match_.qp && *match_.qp != view.queue_pair) return false;
   if (match_.qp_ordinal != 0 && match_.qp_ordinal != view.ordinal) return false;
   if (match_.opcodes.any() && !match_.opcodes[view.bth.opcode.value]) return false;
+  if (!match_.mads.empty() && !mad_matches(packet, view)) return false;
   return psn_matches(packet, view) && filter_.matches(view.headers, packet.frame);
 }
 

@@ -20,6 +20,7 @@ class RuleMatcher {
 
  private:
   bool conditions_hold(const link::PacketAtLink& packet, const PacketView& view) const;
+  bool mad_matches(const link::PacketAtLink& packet, const PacketView& view) const;
   bool psn_matches(const link::PacketAtLink& packet, const PacketView& view) const;
 
   const Match& match_;

@@ -8,6 +8,28 @@
 
 namespace urnic::link {
 
+SwitchPort* Switch::port_in_subnet(std::uint32_t number) const {
+  if (number < ports_.size()) return ports_[number].get();
+  const std::size_t station = number - ports_.size() - 1;  // add_station
+  return station < outer_ends_.size() ? outer_ends_[station].get() : nullptr;
+}
+
+// Observers see it under the name of the device that it goes to, before that device's link, as what comes
+// from outside.
+void Switch::enter_from_station(SwitchPort& from, const wire::Frame& packet, const PacketOrigin& origin,
+                                transport::Time now) {
+  std::string_view obstacle;
+  SwitchPort* const to = port_by_lid(from, packet, obstacle);
+  const std::string_view device = to != nullptr ? to->device : from.device;
+  if (!observers_.empty())
+    observe({packet, origin, CapturePoint::before_link, device, Direction::transmit, {}});
+  if (to != nullptr) return forward_to(*to, from, packet, origin, now);
+  FrameInFlight flight(packet, origin, &from, &from);
+  if (wire::infiniband::is_to_group(packet.headers)) return flood(flight, now);
+  flight.remarks.next().add(obstacle);
+  dropped(flight, device, Direction::transmit);
+}
+
 // Null: to a group, or `obstacle` says why it reaches no port. Where packets take time inside, they are
 // counted there, and may find another way until then; one that has none now is dropped here.
 SwitchPort* Switch::port_by_lid(const SwitchPort& from, const wire::Frame& packet,
@@ -16,17 +38,18 @@ SwitchPort* Switch::port_by_lid(const SwitchPort& from, const wire::Frame& packe
   if (wire::is_multicast(destination)) return nullptr;
   if (lid_fabric_ != nullptr) {
     const LidRoutes::Way way = lid_routes_.find(from.number, destination);
-    if (way.device < ports_.size()) return ports_[way.device].get();
+    if (SwitchPort* const to = port_in_subnet(way.device)) return to;
   }
   const LidRoutes::Way way = lid_routes_.pass(from.number, destination, packet.size());
-  if (way.device < ports_.size()) return ports_[way.device].get();
+  if (SwitchPort* const to = port_in_subnet(way.device)) return to;
   obstacle = way.obstacle;
   return nullptr;
 }
 
-// The sender's own members get it at once: an adapter loops what it sends to a group back (IBTA 10.5.2).
+// The sender's own members get it at once: an adapter loops what it sends to a group back (IBTA 10.5.2). A
+// station has sent what it wanted to.
 void Switch::copy_to_members(const FrameInFlight& flight, transport::Time now) {
-  copy_to(*flight.from, flight, now);
+  if (!flight.from->enters_here) copy_to(*flight.from, flight, now);
   if (lid_fabric_ != nullptr) {
     FrameInFlight further(flight);
     further.slot = nullptr;
@@ -35,7 +58,7 @@ void Switch::copy_to_members(const FrameInFlight& flight, transport::Time now) {
   const wire::Lid group = wire::infiniband::destination_of(flight.frame.headers);
   for (const std::uint32_t device :
        lid_routes_.pass_to_group(flight.from->number, group, flight.frame.size()))
-    if (device < ports_.size()) copy_to(*ports_[device], flight, now);
+    if (SwitchPort* const to = port_in_subnet(device)) copy_to(*to, flight, now);
 }
 
 void Switch::set_lid_node(std::uint32_t number, LidNode node, transport::Time now) {
@@ -93,7 +116,7 @@ std::optional<transport::Time> Switch::next_frame_due() const {
 
 // Its link may have a rate: then it takes a packet when the one before has passed.
 transport::Time Switch::takes_at(std::uint32_t device, std::size_t bytes, transport::Time now) const {
-  const SwitchPort& port = *ports_[device];
+  const SwitchPort& port = *port_in_subnet(device);
   if (!port.is_impaired(Direction::receive)) return now;
   const LinkDirection& line = port.link->channel(Direction::receive).model();
   constexpr transport::Nanoseconds kWhenIdle{0};
@@ -102,7 +125,7 @@ transport::Time Switch::takes_at(std::uint32_t device, std::size_t bytes, transp
 }
 
 void Switch::leave(PooledFrame& frame, std::uint32_t device, transport::Time now) {
-  SwitchPort& to = *ports_[device];
+  SwitchPort& to = *port_in_subnet(device);
   FrameInFlight flight(frame.frame(), frame.origin, frame.from, &to);
   flight.slot = &frame;
   flight.remarks = frame.remarks;

@@ -65,7 +65,8 @@ struct LidPortCounters {
   std::uint64_t transmitted_bytes = 0;
   std::uint64_t received_packets = 0;
   std::uint64_t received_bytes = 0;
-  std::uint64_t discards = 0;  // packets that should have left here, and could not
+  std::uint64_t receive_errors = 0;  // management datagrams that are no packets of InfiniBand any more
+  std::uint64_t discards = 0;        // packets that should have left here, and could not
   // How long packets waited here for credits, in the time in which the link carries 4 bytes (IBTA 16.1.3.5:
   // PortXmitWait). The specification leaves the length of a tick to the port.
   std::uint64_t transmit_wait = 0;

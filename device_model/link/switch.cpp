@@ -171,11 +171,14 @@ void Switch::join_lan(OuterPort& outside) {
     if (port->far_end == nullptr) port->waits_for = &outside;
 }
 
-void Switch::add_station(OuterPort& outside) {
+// The number of the LAN is that of the ports.
+std::uint32_t Switch::add_station(OuterPort& outside) {
+  const auto number = static_cast<std::uint32_t>(ports_.size() + 1 + outer_ends_.size());
   SwitchPort& end =
-      *outer_ends_.emplace_back(std::make_unique<SwitchPort>(*this, outside, "station", ports()));
+      *outer_ends_.emplace_back(std::make_unique<SwitchPort>(*this, outside, "station", number));
   end.outside = &outside;
   end.enters_here = true;
+  return number;
 }
 
 void Switch::set_station(const OuterPort& outside, const std::optional<wire::MacAddress>& address) {
@@ -243,10 +246,11 @@ inline SwitchPort* Switch::port_for(const wire::Frame& frame) const {
 
 void Switch::forward(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin,
                      transport::Time now) {
+  const bool by_lid = frame.link_layer == wire::LinkLayer::infiniband;
+  if (from.enters_here && by_lid) return enter_from_station(from, frame, origin, now);
   if (from.enters_here) return enter_from_outside(from, frame, origin, now);
   if (!observers_.empty())
     observe({frame, origin, CapturePoint::before_link, from.device, Direction::transmit, {}});
-  const bool by_lid = frame.link_layer == wire::LinkLayer::infiniband;
   std::string_view obstacle = "switch: no port has the destination address";
   SwitchPort* to = from.far_end;
   if (to == nullptr) to = by_lid ? port_by_lid(from, frame, obstacle) : port_for(frame);
@@ -345,6 +349,7 @@ void Switch::hand_on(FrameInFlight& flight, Direction passed, transport::Time no
   SwitchPort& to = *flight.to;
   if (flight.is_damaged) [[unlikely]]
     return arrive_damaged(flight, passed);
+  if (&to == subnet_end_.get() || flight.from == subnet_end_.get()) return come_out(flight, passed);
   if (passed == Direction::transmit) {
     if (flight.to == flight.from && goes_to_many(flight.frame)) return flood(flight, now);
     if (flight.frame.link_layer == wire::LinkLayer::infiniband && lid_fabric_ != nullptr &&

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "device_model/link/datagram_exit.hpp"
 #include "device_model/link/frame_in_flight.hpp"
 #include "device_model/link/frames_in_flight.hpp"
 #include "device_model/link/lid_fabric.hpp"
@@ -54,10 +55,13 @@ class Switch final : public Uplink, private Forwarder, private LidExit {
   void join_lan_by(Trunk& trunk);
   // False: the LAN takes nothing more at the moment.
   bool lan_has_room(transport::Time now) const;
-  // Makes a port for a station, a process that speaks Ethernet frames, which `outside` carries. It has no
-  // link, and only the devices of this switch reach it. `outside` outlives the switch's use: stations come
-  // and go by their addresses.
-  void add_station(OuterPort& outside);
+  // Makes a port for a station, a process that speaks frames or packets of InfiniBand itself, which `outside`
+  // carries. It has no link, and only the devices of this switch reach it. `outside` outlives the switch's
+  // use: stations come and go by their addresses.
+  //
+  // Returns its port number, behind those of all devices, which are attached by then. A station of the
+  // InfiniBand subnet is the device of this number there (lid_routes.hpp), and its packets go by LID.
+  std::uint32_t add_station(OuterPort& outside);
   // The station behind `outside` has this address from now on, and its frames must have it as their source;
   // empty: there is no station. Throws std::invalid_argument if another port has the address.
   void set_station(const OuterPort& outside, const std::optional<wire::MacAddress>& address);
@@ -77,6 +81,14 @@ class Switch final : public Uplink, private Forwarder, private LidExit {
   LidExit& lid_exit() { return *this; }
   // A node of theirs is another one now. Allocates.
   void set_lid_node(std::uint32_t number, LidNode node, transport::Time now);
+
+  // Management datagrams whose way the caller knows leave the links of devices by `exit`, which outlives its
+  // use. Once at most, when all devices are attached.
+  void set_datagram_exit(DatagramExit& exit);
+  // One enters the link of the device at port number `port`, from the device or towards it. `remarks`: what
+  // was done to it before. To observers it is shown only where the link drops it.
+  LinkPassage pass_link(std::uint32_t port, Direction direction, const wire::Frame& frame,
+                        const PacketOrigin& origin, std::string_view remarks, transport::Time now);
 
   // A frame arrives from another switch.
   void arrive_by_trunk(const Trunk::Passenger& passenger, transport::Time now);
@@ -130,6 +142,10 @@ class Switch final : public Uplink, private Forwarder, private LidExit {
 
   void forward(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin, transport::Time now);
   SwitchPort* port_by_lid(const SwitchPort& from, const wire::Frame& packet, std::string_view& obstacle);
+  void enter_from_station(SwitchPort& from, const wire::Frame& packet, const PacketOrigin& origin,
+                          transport::Time now);
+  // A device's port, or a station's; null: there is none of this number.
+  SwitchPort* port_in_subnet(std::uint32_t number) const;
   void enter_subnet(FrameInFlight& flight, transport::Time now);
   void arrive_damaged(FrameInFlight& flight, Direction passed);
   bool subnet_is_next() const;
@@ -156,6 +172,7 @@ class Switch final : public Uplink, private Forwarder, private LidExit {
   bool trunks_have_room() const;
   void put_on_trunk(FrameInFlight& flight, SwitchPort& to, Onward onward, transport::Time now);
   void arrive(const wire::Frame& frame, const PacketOrigin& origin, SwitchPort& to, std::string_view remarks);
+  void come_out(const FrameInFlight& flight, Direction passed);
   void hand_on(FrameInFlight& flight, Direction passed, transport::Time now) override;
   void dropped(const FrameInFlight& flight, std::string_view device, Direction where) override;
   void answer(const FrameInFlight& flight, std::span<const std::byte> frame, wire::Qpn by,
@@ -182,6 +199,8 @@ class Switch final : public Uplink, private Forwarder, private LidExit {
   std::vector<Route> routes_;
   LidRoutes lid_routes_;
   LidFabric* lid_fabric_ = nullptr;  // null: a subnet takes no time
+  DatagramExit* datagram_exit_ = nullptr;
+  std::unique_ptr<SwitchPort> subnet_end_;  // the other end of their way on a device's link
   std::vector<FrameObserver*> observers_;
   std::size_t observed_bytes_ = 0;  // the longest reach of them
   std::uint64_t unknown_destination_ = 0;

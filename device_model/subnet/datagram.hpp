@@ -1,8 +1,11 @@
-// A management datagram between ports of the built-in fabric, and the packet that it is on a link.
+// A management datagram between ports of the built-in fabric, the packet that it is, and the links that this
+// passes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "device_model/subnet/node.hpp"
@@ -11,6 +14,8 @@
 #include "wire/psn.hpp"
 
 namespace urnic::subnet {
+
+inline constexpr std::size_t kManagementQueuePairs = 2;  // 0 and 1 (IBTA 3.5.10)
 
 // With what its packet's headers say.
 struct Datagram {
@@ -28,26 +33,37 @@ struct Datagram {
 // datagram.
 wire::Frame packet_of(const Datagram& datagram, wire::Psn psn, wire::FrameStorage& storage);
 
-// One packet's way. A datagram that is routed by LID is one packet, from the node that has made it to the one
-// that takes it. A directed one is a packet of its own on each link, because every node changes it.
-struct Passage {
-  NodeIndex maker = 0;            // of the datagram
-  PortPlace from;                 // where the packet enters its first link
-  std::optional<PortPlace> to{};  // where it leaves the last one; empty: it got stuck
-  std::string_view obstacle{};    // why; static storage
-  const Datagram& datagram;
+// The datagram of a packet that has arrived without damage; empty: it is none that a management queue pair
+// takes (IBTA 13.5.1): another opcode, length, queue pair or Q_Key, or a class of the other queue pair.
+std::optional<Datagram> datagram_of(const wire::ParsedFrame& packet);
+
+// Whether nodes send it on by the ports that it names.
+bool is_directed(const Datagram& datagram);
+
+// A datagram under way. Routed by LID, it is one packet, from the node that has made it to the one that takes
+// it. A directed one is a packet of its own on each link, because every node changes it.
+struct Packet {
+  NodeIndex maker = 0;       // of the datagram
+  PortPlace from{};          // where it enters its first link
+  std::uint64_t number = 0;  // 1: the first that this maker's queue pair has sent
+  Datagram datagram{};
+  std::string remarks{};  // for captures: what links have done to it
 };
 
-// Sees packets; a capture needs one.
-class PassageObserver {
+// The links at both ends of a packet's way, of which some may be a device's: captures look there, and packets
+// are lost or late. What lies between two such links is a call.
+class EndLinks {
  public:
-  // Whether it wants to see any: else nobody makes them up.
-  virtual bool is_observing() const = 0;
-  // Called when the packet has reached `to`, and before anybody there acts on it.
-  virtual void passed(const Passage& passage) = 0;
+  // The packet enters the link of the port that sends it. True: it has passed, and the caller goes on. False:
+  // Network::come_out is called later, once for each copy that passes, or never.
+  virtual bool leave(const Packet& packet) = 0;
+  // The same with the link of the port that gets it: Network::come_in.
+  virtual bool arrive(const Packet& packet, PortPlace to) = 0;
+  // No port gets it. `why` has static storage.
+  virtual void stick(const Packet& packet, std::string_view why) = 0;
 
  protected:
-  ~PassageObserver() = default;
+  ~EndLinks() = default;
 };
 
 }  // namespace urnic::subnet

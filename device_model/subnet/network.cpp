@@ -37,18 +37,13 @@ Datagram answer_to(const Datagram& question, const Mad& mad) {
   return answer;
 }
 
-Datagram with(const Datagram& datagram, const Smp& smp) {
-  Datagram changed = datagram;
-  changed.mad = encode(smp);
-  return changed;
-}
-
 }  // namespace
 
 NodeIndex Network::add(Node node) {
   nodes_.push_back(std::move(node));
   seen_.push_back(nodes_.back().revision);
   told_.push_back(told_of(nodes_.back()));
+  sent_.push_back({});
   return static_cast<NodeIndex>(nodes_.size() - 1);
 }
 
@@ -123,38 +118,75 @@ bool Network::send_any(NodeIndex node, Datagram datagram) {
 bool Network::send_directed(PortPlace from, const Datagram& datagram, Smp smp) {
   const Hop hop = subnet::send_directed(from.port, smp);
   if (hop.step == Step::drop) return false;
-  walk_directed(from, hop, datagram, smp);
+  Packet packet{.maker = from.node, .from = from, .datagram = datagram};
+  if (follow(hop, from, smp, packet)) travel(std::move(packet));
   return true;
 }
 
-// Each turn is one hop. The pointer moves in one direction, there and back, so the way ends.
-void Network::walk_directed(PortPlace at, Hop hop, const Datagram& datagram, Smp& smp) {
-  NodeIndex maker = at.node;
+// Each turn is one packet. The pointer of a directed route moves in one direction, there and back, so the way
+// ends.
+void Network::travel(Packet packet) {
   for (std::size_t hops = 0; hops <= 2 * kPathPlaces; ++hops) {
-    if (hop.step == Step::drop) return;
-    if (hop.step == Step::manager) return hand_over(at, with(datagram, smp));
-    if (hop.step == Step::agent) {
-      const Verdict verdict = ask(at, smp);
-      if (verdict == Verdict::refused || verdict == Verdict::taken) return;
-      if (verdict == Verdict::not_mine) return hand_over(at, with(datagram, smp));
-      hop = answer_directed(smp);
-      maker = at.node;
-      continue;
-    }
-    if (!nodes_[at.node].has_port(hop.port)) return;
-    const Port& out = nodes_[at.node].ports[hop.port];
-    if (!lets_through(out, 0)) return;
-    show_link(maker, {at.node, hop.port}, *out.peer, datagram, smp);
-    at = *out.peer;
-    hop = take_directed(nodes_[at.node], at.port, smp);
+    packet.number = ++sent_[packet.maker].at(packet.datagram.source_qpn);
+    packet.remarks.clear();
+    if (links_ != nullptr && !links_->leave(packet)) return;
+    if (!pass_inside(packet)) return;
   }
 }
 
-void Network::show_link(NodeIndex maker, PortPlace from, PortPlace to, const Datagram& datagram,
-                        const Smp& smp) const {
-  if (observer_ == nullptr || !observer_->is_observing()) return;
-  const Datagram passing = with(datagram, smp);
-  observer_->passed({.maker = maker, .from = from, .to = to, .datagram = passing});
+bool Network::pass_inside(Packet& packet) {
+  const Way way = way_of(packet);
+  if (!way.end) {
+    if (links_ != nullptr) links_->stick(packet, way.obstacle);
+    return false;
+  }
+  if (links_ != nullptr && !links_->arrive(packet, *way.end)) return false;
+  return take(*way.end, packet);
+}
+
+void Network::come_out(Packet packet) {
+  if (pass_inside(packet)) travel(std::move(packet));
+  settle();
+}
+
+void Network::come_in(PortPlace at, Packet packet) {
+  const Datagram& datagram = packet.datagram;
+  const bool is_here = is_directed(datagram) || is_for(nodes_[at.node], at.port, datagram.destination);
+  if (!is_here || !lets_through(port_at(nodes_, at), datagram.destination_qpn)) return;
+  if (take(at, packet)) travel(std::move(packet));
+  settle();
+}
+
+bool Network::take(PortPlace at, Packet& packet) {
+  if (!is_directed(packet.datagram)) {
+    arrive(at, packet.datagram);
+    return false;
+  }
+  Smp smp;
+  if (decode(packet.datagram.mad, smp) != MadError::none) return false;
+  return follow(take_directed(nodes_[at.node], at.port, smp), at, smp, packet);
+}
+
+// What the node at `at` does with a directed SMP.
+bool Network::follow(Hop hop, PortPlace at, Smp& smp, Packet& packet) {
+  if (hop.step == Step::agent) {
+    const Verdict verdict = ask(at, smp);
+    if (verdict == Verdict::refused || verdict == Verdict::taken) return false;
+    hop = verdict == Verdict::answered ? answer_directed(smp) : Hop{Step::manager};
+    packet.maker = at.node;
+  }
+  packet.datagram.mad = encode(smp);
+  if (hop.step == Step::manager) hand_over(at, packet.datagram);
+  if (hop.step != Step::forward || !nodes_[at.node].has_port(hop.port)) return false;
+  packet.from = {at.node, hop.port};
+  return lets_through(nodes_[at.node].ports[hop.port], 0);
+}
+
+Network::Way Network::way_of(const Packet& packet) const {
+  if (!is_directed(packet.datagram)) return way_from(packet.from, packet.datagram);
+  const Port& out = nodes_[packet.from.node].ports[packet.from.port];
+  if (!lets_through(out, 0)) return {.obstacle = "subnet: the link is down"};
+  return {out.peer};
 }
 
 Network::Way Network::way_from(PortPlace at, const Datagram& datagram) const {
@@ -175,11 +207,7 @@ Network::Way Network::way_from(PortPlace at, const Datagram& datagram) const {
 }
 
 void Network::route(PortPlace from, const Datagram& datagram) {
-  const Way way = way_from(from, datagram);
-  if (observer_ != nullptr && observer_->is_observing())
-    observer_->passed(
-        {.maker = from.node, .from = from, .to = way.end, .obstacle = way.obstacle, .datagram = datagram});
-  if (way.end) arrive(*way.end, datagram);
+  travel({.maker = from.node, .from = from, .datagram = datagram});
 }
 
 void Network::arrive(PortPlace place, const Datagram& datagram) {

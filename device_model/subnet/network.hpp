@@ -1,6 +1,7 @@
 // The built-in InfiniBand fabric: nodes, links, and the way of management datagrams through them, hop by hop.
 //
-// One thread only. Datagrams go from node to node by function calls: docs/decisions/subnet-by-calls.md.
+// One thread only. Datagrams go from node to node by function calls, but for the links at devices:
+// docs/decisions/subnet-by-calls.md.
 #pragma once
 
 #include <array>
@@ -43,13 +44,18 @@ class Network {
   void on_change(Watcher watcher) { watcher_ = std::move(watcher); }
   // By which leases of M_Keys end; without one no time passes.
   void set_clock(Clock clock) { clock_ = std::move(clock); }
-  // Shows the observer what passes links from now on. It outlives its use.
-  void show_to(PassageObserver& observer) { observer_ = &observer; }
+  // Packets pass these links from now on. They outlive their use.
+  void use(EndLinks& links) { links_ = &links; }
 
   // Sends from an adapter's port 1, or from a switch's own port. The receiver may be called before it
   // returns, for this node too. False: the datagram cannot leave: its directed route does not begin at this
   // port.
   bool send(NodeIndex node, Datagram datagram);
+
+  // A packet has passed the link of the port that has sent it, or of the port `at` that gets it
+  // (EndLinks). A link that is down by now loses it.
+  void come_out(Packet packet);
+  void come_in(PortPlace at, Packet packet);
 
   // Hands an SMP to the agent of the node where it comes in, at once: for the built-in manager, which is a
   // part of the fabric. The watcher is told as of any other. The SMP is the answer, if there is one.
@@ -98,16 +104,20 @@ class Network {
 
   bool send_any(NodeIndex node, Datagram datagram);
   Verdict ask(PortPlace place, wire::mad::Smp& smp);
-  // A datagram at a node: where it came in, or where its own program wrote it.
   bool send_directed(PortPlace from, const Datagram& datagram, wire::mad::Smp smp);
-  void walk_directed(PortPlace from, Hop hop, const Datagram& datagram, wire::mad::Smp& smp);
-  void show_link(NodeIndex maker, PortPlace from, PortPlace to, const Datagram& datagram,
-                 const wire::mad::Smp& smp) const;
-  // How a datagram by LID goes on from the port.
+  // From the port that sends the packet to where it is taken, or to a link that keeps it.
+  void travel(Packet packet);
+  // Behind the link of the port that sends it, and at the port that gets it. False: its way ends; else it is
+  // the packet now that this node sends.
+  bool pass_inside(Packet& packet);
+  bool take(PortPlace at, Packet& packet);
+  bool follow(Hop hop, PortPlace at, wire::mad::Smp& smp, Packet& packet);
+  // How a packet goes on behind the port that sends it.
   struct Way {
     std::optional<PortPlace> end{};  // empty: it does not arrive
     std::string_view obstacle{};
   };
+  Way way_of(const Packet& packet) const;
   Way way_from(PortPlace from, const Datagram& datagram) const;
   void route(PortPlace from, const Datagram& datagram);
   void arrive(PortPlace place, const Datagram& datagram);
@@ -126,7 +136,9 @@ class Network {
   Receiver receiver_;
   Watcher watcher_;
   Clock clock_ = [] { return std::chrono::nanoseconds{0}; };
-  PassageObserver* observer_ = nullptr;
+  // By maker and queue pair: how many packets it has sent.
+  std::vector<std::array<std::uint64_t, kManagementQueuePairs>> sent_;
+  EndLinks* links_ = nullptr;  // null: nobody looks, and nothing is lost
 };
 
 }  // namespace urnic::subnet

@@ -15,6 +15,7 @@
 #include "provider/freestanding/socket_retry.hpp"
 #include "provider/kept_errno.hpp"
 #include "provider/kernel/real.hpp"
+#include "provider/kernel/umad_long_packet.hpp"
 
 namespace urnic::kernel {
 
@@ -30,29 +31,32 @@ struct Request {
   abi::UmadRequestKind kind;
   const void* data;
   size_t size;
-  void* answer;  // where the ioctl's argument goes; null: nothing comes back
+  void* answer;   // where the ioctl's argument goes; null: nothing comes back
+  int rest = -1;  // of a long packet
 };
 
-// 0 or an errno. `reply_end` goes with the request.
+// 0 or an errno. `reply_end` goes with the request, and the packet's rest.
 int send_request(int node, const Request& request, int reply_end) {
   abi::UmadRequest header = {abi::kUmadMagic, static_cast<uint32_t>(request.kind)};
   iovec parts[] = {{&header, sizeof header}, {const_cast<void*>(request.data), request.size}};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof reply_end)] = {};
+  const int descriptors[] = {reply_end, request.rest};
+  const size_t bytes = request.rest < 0 ? sizeof reply_end : sizeof descriptors;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptors)] = {};
   msghdr message = {};
   message.msg_iov = parts;
   message.msg_iovlen = 2;
   message.msg_control = control;
-  message.msg_controllen = sizeof control;
+  message.msg_controllen = CMSG_SPACE(bytes);
   cmsghdr* const rights = CMSG_FIRSTHDR(&message);
   rights->cmsg_level = SOL_SOCKET;
   rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(sizeof reply_end);
-  std::memcpy(CMSG_DATA(rights), &reply_end, sizeof reply_end);
+  rights->cmsg_len = CMSG_LEN(bytes);
+  std::memcpy(CMSG_DATA(rights), descriptors, bytes);
   ssize_t sent = 0;
   do {
     sent = sendmsg(node, &message, MSG_NOSIGNAL);
   } while (sent < 0 && provider::should_retry(node, POLLOUT));
-  if (sent < 0) return errno == EFAULT ? EFAULT : errno == EMSGSIZE ? ENOMEM : EIO;
+  if (sent < 0) return errno == EFAULT ? EFAULT : errno == ETOOMANYREFS ? ENOMEM : EIO;
   const char mark = 0;
   send(node, &mark, sizeof mark, MSG_NOSIGNAL | MSG_DONTWAIT);
   return 0;
@@ -86,12 +90,6 @@ int ask(int node, const Request& request) {
   return error;
 }
 
-// For a message that is longer than a socket takes by default. The system may allow less: then it is refused.
-void make_room_to_send(int node) {
-  const int bytes = abi::kUmadSocketBuffer;
-  real::setsockopt(node, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
-}
-
 int result_of(int error, int success) {
   if (error == 0) return success;
   errno = error;
@@ -114,12 +112,15 @@ ssize_t read_from_umad(int descriptor, void* data, size_t size) {
   if (size < sizeof(ib_user_mad_hdr_old)) return result_of(EINVAL, 0);
   const ssize_t length = real::recvfrom(descriptor, data, 0, MSG_PEEK | MSG_TRUNC, nullptr, nullptr);
   if (length <= 0) return length < 0 && errno != ECONNRESET ? -1 : result_of(EIO, 0);
-  if (static_cast<size_t>(length) <= size) return real::recvfrom(descriptor, data, size, 0, nullptr, nullptr);
-  if (static_cast<size_t>(length) <= abi::kMaxUmadPacket || size < kShortHeaderAndMad)
+  const bool may_be_long = length == static_cast<ssize_t>(abi::kMaxUmadPacket);
+  if (static_cast<size_t>(length) > size && !(may_be_long && size >= kShortHeaderAndMad))
     return result_of(EINVAL, 0);
-  const size_t first = size < abi::kMaxUmadPacket ? size : abi::kMaxUmadPacket;
-  const ssize_t copied = real::recvfrom(descriptor, data, first, MSG_PEEK | MSG_DONTWAIT, nullptr, nullptr);
-  return copied < 0 ? -1 : result_of(ENOSPC, 0);
+  if (!may_be_long) return real::recvfrom(descriptor, data, size, 0, nullptr, nullptr);
+  const PacketBytes room = {data, size};
+  size_t whole = 0;
+  if (const int error = peek_long_packet(descriptor, room, whole)) return result_of(error, 0);
+  if (whole > size) return result_of(whole > abi::kMaxUmadPacket ? ENOSPC : EINVAL, 0);
+  return read_long_packet(descriptor, room);
 }
 
 // A signal ends a wait as it ends the kernel's: recv goes on after handlers with SA_RESTART.
@@ -137,10 +138,15 @@ int become_subnet_manager(int descriptor, int flags) {
 }
 
 ssize_t write_to_umad(int descriptor, const void* data, size_t size) {
-  if (size > abi::kMostUmadBytes) return result_of(EINVAL, 0);
-  if (size > abi::kMaxUmadPacket) make_room_to_send(descriptor);
-  const Request request = {abi::UmadRequestKind::write, data, size, nullptr};
-  return result_of(ask(descriptor, request), static_cast<int>(size));
+  if (size > abi::kMostUmadBytes) return result_of(ENOMEM, 0);
+  if (size <= abi::kMaxUmadPacket)
+    return result_of(ask(descriptor, {abi::UmadRequestKind::write, data, size, nullptr}),
+                     static_cast<int>(size));
+  const int rest = make_packet_rest(data, size);
+  if (rest < 0) return -1;
+  const int error = ask(descriptor, {abi::UmadRequestKind::write, data, abi::kMaxUmadPacket, nullptr, rest});
+  close(rest);
+  return result_of(error, static_cast<int>(size));
 }
 
 int ioctl_on_umad(int descriptor, unsigned long request, void* argument) {

@@ -29,16 +29,24 @@ ibv_context* open_device(const std::string& name) {
   return context;
 }
 
-// A GID is there once for each version of RoCE.
-std::uint8_t index_of(ibv_context* context, const ibv_gid& wanted, const std::string& text) {
+// On Ethernet a GID is there once for each version of RoCE.
+std::uint8_t index_of(ibv_context* context, const AgentAddresses& addresses) {
+  const ibv_gid wanted = parse_gid(addresses.gid);
+  const std::uint32_t type = addresses.peer_lid != 0 ? IBV_GID_TYPE_IB : IBV_GID_TYPE_ROCE_V2;
   ibv_gid_entry entry{};
   for (std::uint32_t index = 0; index < 256; ++index) {
     if (ibv_query_gid_ex(context, kPort, index, &entry, 0) != 0) continue;
-    if (entry.gid_type == IBV_GID_TYPE_ROCE_V2 &&
-        std::memcmp(entry.gid.raw, wanted.raw, sizeof wanted.raw) == 0)
+    if (entry.gid_type == type && std::memcmp(entry.gid.raw, wanted.raw, sizeof wanted.raw) == 0)
       return static_cast<std::uint8_t>(index);
   }
-  throw std::runtime_error("the device has no GID " + text + " for RoCE v2");
+  throw std::runtime_error("the device has no GID " + addresses.gid +
+                           (addresses.peer_lid != 0 ? " of InfiniBand" : " for RoCE v2"));
+}
+
+std::uint16_t checked_lid(unsigned lid) {
+  constexpr unsigned kLastUnicast = 0xBFFF;
+  if (lid > kLastUnicast) throw std::runtime_error(std::to_string(lid) + " is no port's LID: 1 to 49151 are");
+  return static_cast<std::uint16_t>(lid);
 }
 
 // The errors with which verbs refuse a call. The C library has names of all since version 2.32 only.
@@ -82,7 +90,8 @@ AgentDevice::AgentDevice(const AgentAddresses& addresses)
       pd_(ibv_alloc_pd(context())),
       channel_(ibv_create_comp_channel(context())),
       peer_(parse_gid(addresses.peer)),
-      gid_index_(index_of(context(), parse_gid(addresses.gid), addresses.gid)) {
+      peer_lid_(checked_lid(addresses.peer_lid)),
+      gid_index_(index_of(context(), addresses)) {
   if (pd_ == nullptr || channel_ == nullptr) throw std::runtime_error("the device's objects cannot be made");
   for (const int descriptor : {context_->async_fd, channel_->fd})
     fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
@@ -100,9 +109,14 @@ ibv_xrcd* AgentDevice::xrc_domain() {
   return xrc_domain_.get();
 }
 
-ibv_ah_attr AgentDevice::path() const {
+ibv_ah_attr AgentDevice::path(const Call& call) const {
   ibv_ah_attr path{};
   path.is_global = 1;
+  if (peer_lid_ != 0) {
+    path.dlid = peer_lid_;
+    path.sl = static_cast<std::uint8_t>(call.number("sl"));
+    path.is_global = call.number("grh") != 0;
+  }
   path.port_num = kPort;
   path.grh.dgid = peer_;
   path.grh.sgid_index = gid_index_;

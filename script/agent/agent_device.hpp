@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "script/call.hpp"
+
 namespace urnic::script {
 
 // A verbs call failed. what() begins with the error's name: "EINVAL: ibv_reg_mr".
@@ -34,22 +36,23 @@ template <class Object>
 using Owned = std::unique_ptr<Object, Closes>;
 
 struct AgentAddresses {
-  std::string device;  // urnic0
-  std::string gid;     // of the device, as an IPv6 address
-  std::string peer;    // of the script's port
+  std::string device;     // urnic0
+  std::string gid;        // of the device, as an IPv6 address
+  std::string peer;       // of the script's port
+  unsigned peer_lid = 0;  // the same on InfiniBand; 0: the link is Ethernet
 };
 
 class AgentDevice {
  public:
-  // Throws std::runtime_error: no such device, or it has not the GID.
+  // Throws std::runtime_error: no such device, it has not the GID, or the LID is no port's.
   explicit AgentDevice(const AgentAddresses& addresses);
 
   ibv_context* context() const { return context_.get(); }
   ibv_pd* pd() const { return pd_.get(); }
   ibv_xrcd* xrc_domain();
   ibv_comp_channel* channel() const { return channel_.get(); }
-  // From the device to the script's port.
-  ibv_ah_attr path() const;
+  // From the device to the script's port, with the service level and the GRH that `call` wants on InfiniBand.
+  ibv_ah_attr path(const Call& call) const;
 
  private:
   Owned<ibv_context> context_;
@@ -57,6 +60,7 @@ class AgentDevice {
   Owned<ibv_comp_channel> channel_;
   Owned<ibv_xrcd> xrc_domain_;
   ibv_gid peer_{};
+  std::uint16_t peer_lid_;
   std::uint8_t gid_index_ = 0;
 };
 

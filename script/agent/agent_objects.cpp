@@ -95,7 +95,7 @@ Answer Agent::make_shared_receives(const Call& call) {
 }
 
 Answer Agent::make_address_handle(const Call& call) {
-  ibv_ah_attr path = device_.path();
+  ibv_ah_attr path = device_.path(call);
   auto& handle = address_handles_[call.object];
   handle.reset(ibv_create_ah(device_.pd(), &path));
   if (handle == nullptr) refuse(errno, "ibv_create_ah");
@@ -149,7 +149,7 @@ Answer Agent::make_queue_pair(const Call& call) {
 }
 
 void Agent::move_to(const QueuePair& queue_pair, ibv_qp_state state, const Call& call) const {
-  ibv_qp_attr attributes = attributes_of(call, state, device_.path());
+  ibv_qp_attr attributes = attributes_of(call, state, device_.path(call));
   const std::uint32_t mask =
       attribute_mask(queue_pair.qp->qp_type, queue_pair.qp->state, state, call.number("notify") != 0);
   if (const int error = ibv_modify_qp(queue_pair.qp.get(), &attributes, static_cast<int>(mask)))

@@ -37,6 +37,11 @@ Answer answer_of(const ibv_wc& completion) {
   answer.numbers["with_imm"] = flag(IBV_WC_WITH_IMM);
   answer.numbers["with_invalidate"] = flag(IBV_WC_WITH_INV);
   answer.numbers["with_grh"] = flag(IBV_WC_GRH);
+  // Of a datagram on InfiniBand.
+  if (completion.slid != 0) {
+    answer.numbers["slid"] = completion.slid;
+    answer.numbers["sl"] = completion.sl;
+  }
   if (flag(IBV_WC_WITH_IMM) != 0) answer.numbers["imm"] = ntohl(completion.imm_data);
   if (flag(IBV_WC_WITH_INV) != 0) answer.numbers["invalidated"] = completion.invalidated_rkey;
   return answer;

@@ -106,6 +106,8 @@ int main(int argc, char** argv) {
   line.add_option("--device", options.addresses.device, "The RDMA device").required();
   line.add_option("--gid", options.addresses.gid, "The device's GID").required();
   line.add_option("--peer", options.addresses.peer, "The GID of the script's port").required();
+  line.add_option("--peer-lid", options.addresses.peer_lid,
+                  "The LID of the script's port, if the device is one of InfiniBand");
   line.add_option("--listen", options.listen,
                   "Serve connections to this TCP port of 127.0.0.1, or to IPV4:PORT, not the standard input");
   line.add_option("--token-file", options.token_file,

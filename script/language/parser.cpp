@@ -159,6 +159,7 @@ void Parser::packet_word(Statement& statement) {
 void Parser::link_word(Statement& statement) {
   word_of(statement, link_layers(), "a link");
   script_.link_layer = static_cast<wire::LinkLayer>(*find_value(link_layers(), statement.word));
+  if (script_.link_layer == wire::LinkLayer::infiniband) symbols_.on_infiniband();
 }
 
 void Parser::word_of(Statement& statement, std::span<const NamedValue> words, const char* purpose) {

@@ -57,8 +57,11 @@ bool Symbols::is_value(std::string_view name) const {
   if (variables_.contains(name)) return true;
   const std::size_t dot = name.find('.');
   if (dot == std::string_view::npos) return false;
-  const auto known = attributes(kind_of(name.substr(0, dot)));
-  return std::find(known.begin(), known.end(), name.substr(dot + 1)) != known.end();
+  const ObjectKind kind = kind_of(name.substr(0, dot));
+  const auto has = [&](std::span<const std::string_view> known) {
+    return std::find(known.begin(), known.end(), name.substr(dot + 1)) != known.end();
+  };
+  return has(attributes(kind)) || (on_infiniband_ && has(infiniband_attributes(kind)));
 }
 
 std::string Symbols::list(ObjectKind kind) const {

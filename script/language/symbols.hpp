@@ -34,6 +34,9 @@ class Symbols {
   // A value may be set again.
   bool add_variable(const std::string& name);
 
+  // The script's link is of InfiniBand: objects have attributes of such a link, too.
+  void on_infiniband() { on_infiniband_ = true; }
+
   // The object is destroyed. Of a region the name stays, because its keys may still be used.
   void remove(std::string_view name);
 
@@ -46,6 +49,7 @@ class Symbols {
  private:
   std::map<std::string, ObjectKind, std::less<>> objects_;
   std::set<std::string, std::less<>> variables_;
+  bool on_infiniband_ = false;
 };
 
 }  // namespace urnic::script

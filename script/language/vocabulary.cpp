@@ -251,6 +251,8 @@ constexpr NamedValue kAethKinds[] = {
 };
 
 constexpr std::string_view kQueuePairAttributes[] = {"qpn", "peer_qpn", "rq_psn", "sq_psn", "next_psn"};
+// Of queue pairs.
+constexpr std::string_view kAddressAttributes[] = {"lid", "peer_lid", "gid", "peer_gid"};
 constexpr std::string_view kRegionAttributes[] = {"addr", "length", "lkey", "rkey"};
 constexpr std::string_view kWindowAttributes[] = {"rkey"};
 constexpr std::string_view kSharedReceiveAttributes[] = {"number"};
@@ -314,6 +316,11 @@ std::string list_words(std::span<const NamedValue> words) {
   std::string list;
   for (const NamedValue& word : words) list += (list.empty() ? "" : ", ") + std::string(word.name);
   return list;
+}
+
+std::span<const std::string_view> infiniband_attributes(ObjectKind kind) {
+  if (kind == ObjectKind::queue_pair) return kAddressAttributes;
+  return {};
 }
 
 std::span<const std::string_view> attributes(ObjectKind kind) {

@@ -110,5 +110,7 @@ std::string list_words(std::span<const NamedValue> words);
 
 // The attributes of an object that expressions may name, such as qpn of a queue pair.
 std::span<const std::string_view> attributes(ObjectKind kind);
+// What it has beside on a link of InfiniBand.
+std::span<const std::string_view> infiniband_attributes(ObjectKind kind);
 
 }  // namespace urnic::script

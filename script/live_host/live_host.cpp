@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/dissection/dissection.hpp"
+#include "script/local_route.hpp"
 #include "wire/arp.hpp"
 
 namespace urnic::script {
@@ -25,7 +26,7 @@ constexpr Nanoseconds kCallPatience{30'000'000'000};
 }  // namespace
 
 LiveHost::LiveHost(std::shared_ptr<FrameSocket> frames, std::unique_ptr<AgentConnection> agent,
-                   const LivePath& path, SetPolicies set_policies, Nanoseconds settle)
+                   const wire::NetworkHeaders& path, SetPolicies set_policies, Nanoseconds settle)
     : frames_(std::move(frames)),
       agent_(std::move(agent)),
       path_(path),
@@ -38,37 +39,27 @@ LiveHost::LiveHost(std::shared_ptr<FrameSocket> frames, std::unique_ptr<AgentCon
 
 Time LiveHost::now() const { return Time(std::chrono::steady_clock::now().time_since_epoch()); }
 
-wire::NetworkHeaders LiveHost::path_to_device() const {
-  wire::NetworkHeaders path;
-  path.source_mac = path_.script_mac;
-  path.source = path_.script_gid;
-  path.destination_mac = path_.device_mac;
-  path.destination = path_.device_gid;
-  path.udp_source = kUdpSource;
-  return path;
-}
-
 void LiveHost::send(std::span<const Bytes> frames) {
   for (const Bytes& frame : frames) frames_->send(frame);
 }
 
-// Only RoCE is the script's; a LAN has other frames, too.
+// Only what has a BTH is the script's; a LAN has other frames, too.
 void LiveHost::take() {
   while (auto frame = frames_->receive()) {
     const Time at = now();
-    const bool is_roce = analysis::dissect(*frame).has_bth();
-    if (is_roce) seen_.push_back({std::move(*frame), at});
-    if (!is_roce) answer_neighbour(*frame);
+    const bool is_script_s = analysis::dissect(*frame, link_layer_of(path_)).has_bth();
+    if (is_script_s) seen_.push_back({std::move(*frame), at});
+    if (!is_script_s) answer_neighbour(*frame);
   }
 }
 
 // Somebody asks who has the script's address.
 bool LiveHost::answer_neighbour(const Bytes& frame) {
   const auto arp = wire::parse_arp(frame);
-  if (!arp || arp->operation != wire::ArpOperation::request || arp->target != path_.script_gid) return false;
+  if (!arp || arp->operation != wire::ArpOperation::request || arp->target != path_.source) return false;
   const wire::Arp reply{.operation = wire::ArpOperation::reply,
-                        .sender_mac = path_.script_mac,
-                        .sender = path_.script_gid,
+                        .sender_mac = path_.source_mac,
+                        .sender = path_.source,
                         .target_mac = arp->sender_mac,
                         .target = arp->sender};
   frames_->send(wire::encode_arp(reply, arp->sender_mac));

@@ -133,7 +133,7 @@ void set_field(analysis::EditedFrame& frame, Bytes& bytes, wire::LinkLayer link_
   const analysis::Field& field = *placed->field;
   const Expression& value = argument.values[0];
   try {
-    if (value.kind == Expression::Kind::text) return frame.set(field.name, value.name);
+    if (const std::string* const text = scope.text(value)) return frame.set(field.name, *text);
     if (!analysis::is_number(field.kind))
       throw ScriptError(value.at, argument.name + " is written in quotes, as \"" +
                                       analysis::value_text(field, analysis::read_value(*placed, bytes)) +

@@ -121,14 +121,14 @@ std::optional<Difference> compare_field(const Argument& argument, const analysis
     return Difference{argument.at, field.name, expected, analysis::value_and_meaning(field, seen)};
   };
   const Expression& value = argument.values[0];
-  if (value.kind == Expression::Kind::text) {
+  if (const std::string* const text = scope.text(value)) {
     try {
-      const bool equal = analysis::parse_value(field, value.name) == seen;
+      const bool equal = analysis::parse_value(field, *text) == seen;
       if (equal == (argument.comparison != Comparison::different)) return {};
     } catch (const analysis::FieldError& error) {
       throw ScriptError(value.at, error.what());
     }
-    return difference(in_words(argument.comparison, value.name, {}));
+    return difference(in_words(argument.comparison, *text, {}));
   }
   if (!analysis::is_number(field.kind)) throw ScriptError(value.at, argument.name + " is written in quotes");
   const std::uint32_t bits = is_sequence_number(field) ? field.width : 0;

@@ -1,4 +1,5 @@
 // The statements about the program that uses the device: objects, work requests, completions, events, memory.
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,6 +45,13 @@ wire::Service wire_service(std::uint64_t type) {
     default:
       return wire::Service::rc;
   }
+}
+
+// As GIDs are written in scripts, which is as IPv6 addresses are.
+std::string text_of(const wire::Gid& gid) {
+  char text[INET6_ADDRSTRLEN];
+  inet_ntop(AF_INET6, gid.bytes.data(), text, sizeof text);
+  return text;
 }
 
 std::string value_text(const ArgumentSpec& argument, std::uint64_t value) {
@@ -147,6 +155,11 @@ void Runner::add_end(const Statement& statement, const Call& call, std::uint64_t
   for (const char* const name : {"peer_qpn", "rq_psn", "sq_psn"})
     scope_.set(statement.object + '.' + name, call.number(name));
   scope_.set(statement.object + ".next_psn", end.next_request.value());
+  if (!end.path.local) return;
+  scope_.set(statement.object + ".lid", end.path.local->destination.value);
+  scope_.set(statement.object + ".peer_lid", end.path.local->source.value);
+  scope_.set_text(statement.object + ".gid", text_of(end.path.destination));
+  scope_.set_text(statement.object + ".peer_gid", text_of(end.path.source));
 }
 
 wire::NetworkHeaders Runner::path_for(const Call& call) const {

@@ -46,7 +46,14 @@ std::uint64_t Scope::value(std::string_view name) const {
   return found == values_.end() ? 0 : found->second;
 }
 
+const std::string* Scope::text(const Expression& expression) const {
+  if (expression.kind == Kind::text) return &expression.name;
+  const auto found = expression.kind == Kind::name ? texts_.find(expression.name) : texts_.end();
+  return found == texts_.end() ? nullptr : &found->second;
+}
+
 std::uint64_t Scope::number(const Expression& expression) const {
+  if (text(expression) != nullptr) throw ScriptError(expression.at, "a number is expected here");
   switch (expression.kind) {
     case Kind::number:
     case Kind::duration:

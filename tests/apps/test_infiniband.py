@@ -49,6 +49,11 @@ class BeforeTheSweep(unittest.TestCase):
         self.assertIn("PORT_INIT", described)
         self.assertRegex(described, r"link_layer:\s+InfiniBand")
 
+    def test_programs_for_administrators_are_found(self):
+        """Debian has infiniband-diags in /usr/sbin, where an ordinary user's PATH does not lead."""
+        shown = self.fabric.run(*self.fabric.on_urnic("ibstat", "-l"), environment={"PATH": "/usr/bin:/bin"})
+        self.assertEqual(shown.split(), list(fabric.DEVICES))
+
     def test_directed_routes_need_no_manager(self):
         own = self.fabric.run_on_urnic("smpquery", "-C", "urnic0", "-D", "nodeinfo", "0")
         self.assertRegex(own, r"NodeType:\.+Channel Adapter")

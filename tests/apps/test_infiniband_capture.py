@@ -2,6 +2,7 @@
 """Captures of an InfiniBand fabric: opensm's first sweep, what infiniband-diags ask, and data, as Debian's tshark and a check of
 the CRCs of the test's own read them. Management datagrams between devices are packets that faults act on."""
 
+import json
 import os
 import re
 import shutil
@@ -24,8 +25,27 @@ ANSWER_LOST = """
 [[fault]]
 device = "urnic0"
 direction = "tx"
+qp = 1
 opcode = "UD Send Only"
 count = 1
+action = "drop"
+"""
+# Of the manager's first datagrams to the other device, and of what that answers.
+SWEEP_LOST = "".join(f"""
+[[fault]]
+name = "{mad}"
+device = "urnic1"
+direction = "{direction}"
+mad = "{mad}"
+count = 1
+action = "drop"
+""" for mad, direction in (("SubnGet(NodeInfo)", "rx"), ("SubnSet(PortInfo)", "rx"), ("SubnGetResp(PortInfo)", "tx")))
+QUESTION_LOST = """
+[[fault]]
+device = "urnic1"
+direction = "rx"
+mad = "SubnGet(NodeInfo)"
+occurrence = 1
 action = "drop"
 """
 ADMINISTRATION, PERFORMANCE, PING, BY_LID, DIRECTED = 0x03, 0x04, 0x32, 0x01, 0x81
@@ -193,6 +213,58 @@ class Losses(unittest.TestCase):
         said = self.fabric.run_on_urnic("saquery", "-t", 20000, "-C", "urnic1", "NodeRecord")
         self.assertEqual(said.count("NodeRecord dump"), 3)
         self.assertEqual(self.fabric.lost_by_faults(), 1)
+
+
+@unittest.skipUnless(OPENSM, "opensm is not installed: tools/install-packages test")
+class LostManagement(unittest.TestCase):
+    """Subnet management that a device's link loses is repeated, as on Linux (umad)."""
+
+    def setUp(self):
+        self.fabric = self.enterContext(fabric.Fabric())
+        self.fabric.up(CONFIGURATION)
+
+    def matches(self):
+        return [rule["matches"] for rule in json.loads(self.fabric.run(self.fabric.urnic, "fault", "list", "--json"))["rules"]]
+
+    def ask(self):
+        return self.fabric.start_on_urnic("smpquery", "-C", "urnic0", "-t", "100", "-D", "nodeinfo", "0,1,2")
+
+    def capture(self, name, *options):
+        path = self.fabric.directory / name
+        capture = self.fabric.start(self.fabric.urnic, "capture", *options, path)
+        capture.wait_for_output("capturing")
+        return path, capture
+
+    def end(self, capture):
+        os.kill(capture.pid, signal.SIGINT)
+        self.assertEqual(capture.wait(), 0, capture)
+
+    def test_opensm_brings_the_fabric_up_all_the_same(self):
+        self.fabric.load_faults(SWEEP_LOST)
+        path, capture = self.capture("lost.pcap", "--points", "dropped")
+        start_manager(self.fabric)
+        self.end(capture)
+        self.assertEqual(self.matches(), [1, 1, 1])
+        shown = self.fabric.run(self.fabric.urnic, "trace", path)
+        for name in ("SubnGet(NodeInfo)", "SubnSet(PortInfo)", "SubnGetResp(PortInfo)"):
+            self.assertEqual(shown.count(name), 1, shown)
+
+    def test_smpquery_asks_again(self):
+        """Its library does, unless its own patience has ended before the device process says that nobody answers."""
+        self.fabric.load_faults(QUESTION_LOST)
+        captures = [self.capture(f"{point}.pcap", "--points", point, "--device", "urnic1") for point in ("before", "after")]
+        fabric.wait_until(lambda: self.ask().wait() == 0, "an answer")
+        for _, capture in captures:
+            self.end(capture)
+        before, after = ([packet.payload[8 + 3] for packet in packets_of(path)] for path, _ in captures)
+        self.assertEqual(before.count(GET), after.count(GET) + 1)
+        self.assertEqual(after.count(GET), 1)
+
+    def test_what_is_lost_each_time_times_out(self):
+        self.fabric.load_faults(QUESTION_LOST.replace("occurrence = 1\n", ""))
+        program = self.ask()
+        self.assertEqual(program.wait(), 255, program)
+        self.assertGreater(self.matches()[0], 0)
 
 
 if __name__ == "__main__":

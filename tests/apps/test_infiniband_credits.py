@@ -88,6 +88,17 @@ class Rates(WithCredits):
 
 
 @unittest.skipUnless(OPENSM, "opensm is not installed: tools/install-packages test")
+class FileOfIbsim(WithCredits):
+    def test_its_links_have_their_rates(self):
+        """The file says how fast the links are, and the configuration that this takes time."""
+        (self.fabric.directory / "slow.net").write_text(
+            'Switch 4 "one"\n[1] "H1"[1]\n[2] "other"[2] w=1 s=1\n\nSwitch 4 "other"\n[1] "H2"[1]\n\nHca 1 "H1"\n\nHca 1 "H2"\n')
+        self.fabric.up(managed_by_opensm() + 'ibsim_net = "slow.net"\n' + CREDITS + SLOW_CREDITS)
+        self.assertLess(self.bandwidth("ib_write_bw", "-s", "65536", "-n", "200"), SDR_1X_MB)
+        self.assertGreater(int(self.show("cat", "/sys/class/infiniband/urnic1/ports/1/counters/port_xmit_wait")), 0)
+
+
+@unittest.skipUnless(OPENSM, "opensm is not installed: tools/install-packages test")
 class Deadlocks(WithCredits):
     """Each host sends to the one two further on: every shortest way goes round in the same direction."""
 

@@ -24,6 +24,7 @@ PERFTEST = (
 # The first one asks the subnet manager for a path, the second one is its answer.
 REQUEST_LOST = """
 [[fault]]
+qp = 1
 opcode = "UD Send Only"
 occurrence = 3
 count = 1

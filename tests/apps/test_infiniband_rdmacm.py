@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""rdma_cm on InfiniBand devices as on Linux: by GIDs (AF_IB), along paths that opensm gives, and multicast groups that opensm
-makes. All programs are Debian's own, unmodified."""
+"""rdma_cm on InfiniBand devices as on Linux: by GIDs (AF_IB), along paths that opensm gives, multicast groups that opensm
+makes, and the port space IPOIB. All programs are Debian's own, unmodified."""
 
+import ipaddress
 import os
 import re
 import signal
@@ -9,6 +10,7 @@ import time
 import unittest
 
 import fabric
+from test_capture import tshark
 from test_infiniband import OPENSM, lid_of, start_manager
 from test_infiniband_data import OnSubnet
 from test_infiniband_manager import BUILT_IN
@@ -18,8 +20,13 @@ ADDRESSES = ("192.0.2.1", "192.0.2.2")
 GROUP = "239.1.2.3"
 # Of that group: Linux's cma_set_mgid, with the signature of rdma_cm and the default partition.
 GROUP_GID = "ff12:4001:ffff::f01:203"
+IPOIB = ("-p", "0x0002")
+# The broadcast group that opensm makes, and its Q_Key there.
+BROADCAST_GID = "ff12:401b:ffff::ffff:ffff"
+IPOIB_QKEY = 0x0B1B
 FIRST_QUERY_LOST = """
 [[fault]]
+qp = 1
 opcode = "UD Send Only"
 occurrence = 1
 action = "drop"
@@ -140,6 +147,9 @@ class Multicast(OnSubnet):
                 with self.subTest(group=group, options=options):
                     self.assertIn(f"joined dgid: {gid} mlid 0xc0", self.check_data(group, addresses, *options))
 
+    def test_groups_of_ip_over_infiniband(self):
+        self.assertIn("joined dgid: ff12:401b:ffff::f01:203 mlid 0xc0", self.check_data(("-m", GROUP, *IPOIB), ADDRESSES))
+
     def test_members_leave(self):
         """Also when they are killed: then the switch forwards nothing to the group any more."""
         before = self.groups()
@@ -148,6 +158,26 @@ class Multicast(OnSubnet):
         for each in receivers:
             os.killpg(each.pid, signal.SIGKILL)
         fabric.wait_until(lambda: self.groups() == before, "no routes of the group")
+
+
+class OverInfiniband(OnSubnet, RdmaCmPair):
+    """The port space IPOIB: datagrams have the Q_Key of the broadcast group, which the devices join."""
+
+    def test_datagrams(self):
+        capture = str(self.fabric.directory / "ipoib.pcapng")
+        running = self.fabric.start(self.fabric.urnic, "capture", capture)
+        running.wait_for_output("capturing")
+        for bound in ((), ("-b", ADDRESSES[1])):
+            with self.subTest(bound=bound):
+                self.pair(("udaddy", *IPOIB, *bound), ("udaddy", *IPOIB, "-s", ADDRESSES[1], "-b", ADDRESSES[0]))
+        os.kill(running.pid, signal.SIGINT)
+        self.assertEqual(running.wait(), 0, str(running))
+        keys = tshark(capture, "-Y", "infiniband.bth.destqp > 1", "-T", "fields", "-e", "infiniband.deth.q_key")
+        self.assertEqual({int(key, 0) for key in keys.split()}, {IPOIB_QKEY})
+        members = self.fabric.run_on_urnic("saquery", "-C", "urnic1", "--smkey", "1", "-m")
+        ports = re.findall(rf"{BROADCAST_GID}.*?PortGid\.+(\S+)", members, re.DOTALL)
+        self.assertEqual({ipaddress.ip_address(port) for port in ports},
+                         {ipaddress.ip_address(gid_of(self.fabric, device)) for device in fabric.DEVICES}, members)
 
 
 class BuiltIn(RdmaCmPair, unittest.TestCase):
@@ -167,6 +197,9 @@ class BuiltIn(RdmaCmPair, unittest.TestCase):
         self.assertNotEqual(client.wait(), 0)
         self.assertIn("failure joining", client.output())
         self.assertNotEqual(lid_of(self.fabric, "urnic0"), 0)
+        client = self.fabric.start_on_urnic("mckey", "-m", GROUP, "-b", "192.0.2.1", *IPOIB)
+        self.assertNotEqual(client.wait(), 0)
+        self.assertIn("Cannot assign requested address", client.output())
 
 
 if __name__ == "__main__":

@@ -131,5 +131,34 @@ class Administration(unittest.TestCase):
         return asked.output()
 
 
+@unittest.skipUnless(OPENSM, "opensm is not installed: tools/install-packages test")
+class AllPathsOfALargeFabric(unittest.TestCase):
+    """An answer that is longer than any message of a socket: opensm writes it, saquery reads it, both without privileges."""
+
+    HOSTS = 120
+    CONFIGURATION = '[[devices]]\nlink_layer = "infiniband"\n' * 2 + "".join(
+        f'[[fabric.hosts]]\nname = "host{number}"\n' for number in range(HOSTS))
+
+    def ask(self, on, what):
+        return on.run_on_urnic("saquery", "-t", 60000, "-C", "urnic1", what)
+
+    def answers(self, on):
+        """While it makes its first sweep it drops what it is asked."""
+        return on.start_on_urnic("saquery", "-t", 200, "-C", "urnic1", "-s").wait() == 0
+
+    def test_every_path(self):
+        on = self.enterContext(fabric.Fabric())
+        on.up(self.CONFIGURATION)
+        start_manager(on)
+        self.assertEqual(len(on.run_on_urnic("ibhosts", "-C", "urnic1").splitlines()), self.HOSTS + 2)
+        fabric.wait_until(lambda: self.answers(on), "an answer of opensm")
+        nodes = records(self.ask(on, "NodeRecord"), "NodeRecord dump")
+        lids = sorted(int(node["lid"]) for node in nodes)
+        self.assertEqual(len(lids), self.HOSTS + 3)
+        paths = records(self.ask(on, "-p"), "PathRecord dump")
+        self.assertEqual(sorted((int(path["slid"]), int(path["dlid"])) for path in paths),
+                         [(one, other) for one in lids for other in lids])
+
+
 if __name__ == "__main__":
     unittest.main()

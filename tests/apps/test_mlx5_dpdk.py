@@ -10,8 +10,8 @@ import unittest
 
 import fabric
 import huge_pages
+import network_fabric
 import ping_over_lan
-import test_network
 import testpmd
 
 CONFIGURATION = """
@@ -37,7 +37,7 @@ class Dpdk(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         testpmd.require()
-        test_network.require_network()
+        network_fabric.require_network()
         cls.fabric = cls.enterClassContext(fabric.Fabric())
         cls.fabric.up(CONFIGURATION)
         cls.macs = [device["mac"] for device in cls.fabric.status()["devices"]]
@@ -273,7 +273,7 @@ class OverALan(unittest.TestCase):
 
     def test_answers_ping(self):
         testpmd.require()
-        test_network.require_network()
+        network_fabric.require_network()
         own = self.enterContext(fabric.Fabric())
         path = own.home / "lan"
         own.up(f'network = true\n[lan]\nlisten = "{path}"\n[[devices]]\nface = "mlx5"\n')

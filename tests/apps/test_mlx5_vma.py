@@ -8,8 +8,7 @@ import re
 import unittest
 
 import fabric
-import test_network
-from test_network import ADDRESSES
+from network_fabric import ADDRESSES, require_network
 
 LIBVMA = os.environ.get("URNIC_LIBVMA")
 CONFIGURATION = """
@@ -63,7 +62,7 @@ class Vma(unittest.TestCase):
             raise unittest.SkipTest("URNIC_LIBVMA does not name a libvma.so (docs/mlx5-face.md)")
         if not os.access("/usr/bin/sockperf", os.X_OK):
             raise unittest.SkipTest("sockperf is not installed (tools/install-packages programs)")
-        test_network.require_network()
+        require_network()
 
     def setUp(self):
         self.fabric = self.enterContext(fabric.Fabric())

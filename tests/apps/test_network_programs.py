@@ -7,9 +7,9 @@ import re
 import unittest
 
 import fabric
+from network_fabric import ADDRESSES, Network, require_network
 from program_pairs import ProgramTest
 from test_message_passing import OPEN_MPI, OVER_UCX, Mpi
-from test_network import ADDRESSES, Network, require_network
 
 MTU = 4217
 IP_HEADERS = 28  # IPv4's and ICMP's

@@ -6,13 +6,13 @@ import json
 import unittest
 
 import fabric
-import test_network
+import network_fabric
 
 THREE_DEVICES = "[[devices]]\n" * 3
 ADDRESSES = ("192.0.2.1", "192.0.2.2", "192.0.2.3")
 
 
-class Routes(test_network.WithNetwork):
+class Routes(network_fabric.WithNetwork):
     def setUp(self):
         super().setUp()
         self.up(THREE_DEVICES)
@@ -132,7 +132,7 @@ until {urnic} run -- rdma resource show cm_id | grep -q LISTEN; do sleep 0.1; do
 
 class BesideTheHosts(unittest.TestCase):
     def test_a_local_destination_is_its_devices(self):
-        test_network.require_network()
+        network_fabric.require_network()
         with fabric.Fabric() as own:
             said = own.run("unshare", "-Urn", "sh", "-c", BESIDE_THE_HOSTS.format(urnic=own.urnic))
         counters = json.loads(said[said.index("{"):said.rindex("}") + 1])

@@ -26,7 +26,8 @@ using wire::mad::Method;
 
 constexpr std::uint32_t kAgent = 0;
 constexpr std::uint32_t kRetries = 2;
-constexpr std::chrono::seconds kLongest{60};  // a message, its memory, and all repetitions
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // of each direction
+constexpr std::chrono::seconds kLongest{60};              // a message, its memory, and all repetitions
 
 class Input {
  public:
@@ -58,7 +59,9 @@ struct Machine {
                      "a message is too short");
              require(message.size() <= RmppExchanges::kLongestMessage, "a message is too long");
            },
-       .ended = [](const control::RmppMessage&) {}}};
+       .ended = [](const control::RmppMessage&) {},
+       .may_send = [](std::size_t bytes) { return bytes <= kMostBytes; },
+       .may_receive = [](std::size_t bytes) { return bytes <= kMostBytes; }}};
 
   void settle() {
     for (int turn = 0; exchanges.next_due() && *exchanges.next_due() <= now; ++turn) {
@@ -92,7 +95,8 @@ void write(Machine& machine, Input& input) {
   packet.header.retries = kRetries;
   std::vector<std::byte> message(packet.mad.begin(), packet.mad.begin() + 36);
   message.resize(36 + input.byte() * std::size_t{100});
-  machine.exchanges.send(packet, std::move(message), {}, machine.now);
+  if (machine.exchanges.check(packet, message.size(), {}) == 0)
+    machine.exchanges.send(packet, std::move(message), {}, machine.now);
 }
 
 void arrive(Machine& machine, Input& input) {

@@ -20,6 +20,8 @@
 #include <vector>
 
 #include "device_model/control/fabric/configuration.hpp"
+#include "device_model/control/loop/message_socket.hpp"
+#include "device_model/control/umad/packet_rest.hpp"
 #include "device_model/control/umad/umad_server.hpp"
 #include "tests/fuzz/require.hpp"
 #include "tests/unit/control/temporary_directory.hpp"
@@ -33,6 +35,7 @@ using urnic::memory::Descriptor;
 
 constexpr std::size_t kPrograms = 2;
 constexpr std::size_t kMostBytes = sizeof(abi::UmadRequest) + abi::kMaxUmadPacket + 1;
+constexpr std::size_t kRest = 1000;
 
 enum How : std::uint8_t {
   which_program = 1,
@@ -41,6 +44,8 @@ enum How : std::uint8_t {
   no_reply_end = 1 << 3,  // without the descriptor for the answer
   long_body = 1 << 4,     // zeros fill the body to a whole packet
   mark = 1 << 5,          // and the mark of the kernel stand-in behind it
+  rest = 1 << 6,          // a second descriptor: a file in memory
+  odd_rest = 1 << 7,      // a second descriptor: the program's own node
 };
 
 struct Machine {
@@ -78,22 +83,8 @@ struct Machine {
   }
 
   // False: the connection is closed.
-  bool send(std::size_t i, std::span<const std::byte> bytes, int reply_end) const {
-    iovec part{const_cast<std::byte*>(bytes.data()), bytes.size()};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof reply_end)> ancillary{};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    if (reply_end >= 0) {
-      message.msg_control = ancillary.data();
-      message.msg_controllen = ancillary.size();
-      cmsghdr* const rights = CMSG_FIRSTHDR(&message);
-      rights->cmsg_level = SOL_SOCKET;
-      rights->cmsg_type = SCM_RIGHTS;
-      rights->cmsg_len = CMSG_LEN(sizeof reply_end);
-      std::memcpy(CMSG_DATA(rights), &reply_end, sizeof reply_end);
-    }
-    return sendmsg(programs[i].get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+  bool send(std::size_t i, std::span<const std::byte> bytes, std::span<const int> descriptors) const {
+    return control::send_message(programs[i].get(), bytes, descriptors) || errno == EAGAIN;
   }
 
   // What the program may read, also the end of the connection. False: it is closed.
@@ -101,7 +92,7 @@ struct Machine {
     std::array<std::byte, 1024> packet;
     ssize_t length = 0;
     while ((length = recv(programs[i].get(), packet.data(), packet.size(), MSG_DONTWAIT | MSG_TRUNC)) > 0)
-      require(length <= static_cast<ssize_t>(abi::kMostUmadBytes), "a packet is longer than it can be");
+      require(length <= static_cast<ssize_t>(abi::kMaxUmadPacket), "a packet is longer than it can be");
     return length < 0 && errno == EAGAIN;
   }
 
@@ -110,8 +101,13 @@ struct Machine {
     require(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) == 0, "socketpair");
     const Descriptor own(ends[0]);
     Descriptor theirs(ends[1]);
-    bool open_still = send(i, bytes, (how & no_reply_end) != 0 ? -1 : theirs.get());
-    if ((how & mark) != 0) open_still = open_still && send(i, std::array<std::byte, 1>{}, -1);
+    const Descriptor memory = control::make_rest(std::array<std::byte, kRest>{});
+    std::vector<int> descriptors;
+    if ((how & no_reply_end) == 0) descriptors.push_back(theirs.get());
+    if ((how & rest) != 0) descriptors.push_back(memory.get());
+    if ((how & odd_rest) != 0) descriptors.push_back(programs[i].get());
+    bool open_still = send(i, bytes, descriptors);
+    if ((how & mark) != 0) open_still = open_still && send(i, std::array<std::byte, 1>{}, {});
     theirs.reset();
     turn();
     open_still = open_still && read_all(i);

@@ -7,7 +7,7 @@ import unittest
 
 import fabric
 import guest
-import test_network
+import network_fabric
 import testpmd
 
 CONFIGURATION = """
@@ -23,7 +23,7 @@ PINGS = 5
 class Dpdk(unittest.TestCase):
     def test_a_guest_pings_it(self):
         testpmd.require()
-        test_network.require_network()
+        network_fabric.require_network()
         own = self.enterContext(fabric.Fabric())
         wire = own.home / "lan"
         own.up(CONFIGURATION.format(wire=wire))

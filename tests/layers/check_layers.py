@@ -64,7 +64,7 @@ MAY_KNOW = {
     "device_model/link/membership": TRANSPORT_FOR_ALL,
     "device_model/link/frames": {"device_model/link", "device_model/link/neighbours", "device_model/link/membership",
                                  "device_model/memory", *TRANSPORT_FOR_ALL},
-    "device_model/fault": {"device_model/link", "device_model/settings", *TRANSPORT_FOR_ALL},
+    "device_model/fault": {"device_model/link", "device_model/settings", "wire/mad", *TRANSPORT_FOR_ALL},
     "device_model/capture": {"device_model/memory", "terminal", "wire"},
     **{f"device_model/engine/{room}": {*(f"device_model/engine/{other}" for other in others), *ENGINE}
        for room, others in {

@@ -46,10 +46,12 @@ OPENSM_OPTIONS = "m_key 0x0000000000001234\n"  # or no key were wrong
 KINDS = (("directed", MANAGER, True), ("keys", LISTENER, False), ("counters", MANAGER, True), ("records", MANAGER, True),
          ("messages", LISTENER, False))
 # How many times as many round trips a bystander may have alone as beside a flood. The flooder takes one processor of two, and the
-# device process's control thread a part of the other.
+# device process's control thread a part of the other. A busy machine changes its speed several times as much: if it is too slow at
+# first, it is measured again.
 BOUND = 20
-# Of all umad files: their backlogs, requests and long messages.
-MOST_KIB = 64 << 10
+MOST_TURNS = 4
+# Of all umad files: their backlogs, requests and long messages, of which a file has 32 MiB in each direction and to be read.
+MOST_KIB = 128 << 10
 PATIENT = 120 + 10 * SECONDS
 
 
@@ -115,17 +117,26 @@ class DatagramFlood(unittest.TestCase):
             self.assertGreater(self.received(about), received + 100)
         return count, told
 
+    def in_turns(self, kind, about, is_answered):
+        """Round trips alone and beside that flood, until there are enough of the latter or it has been tried often enough."""
+        alone, beside = [], []
+        while len(beside) < MOST_TURNS and BOUND * sum(beside) <= sum(alone):
+            alone.append(self.round_trips())
+            count, told = self.beside_a_flood(kind, about, is_answered)
+            beside.append(count)
+            print(f"{kind}: {told['taken'] / told['seconds']:.0f} a second taken, {told['refused'] / told['seconds']:.0f} refused; "
+                  f"round trips {alone} alone, {beside} beside it", file=sys.stderr)
+        return sum(alone), sum(beside)
+
     def test_bystanders_memory_and_manager(self):
         listener = self.start("listen", LISTENER, LISTENER)
-        alone, before = self.round_trips(), self.resident_kib()
+        self.round_trips()  # so that its pools are not taken for growth
+        before = self.resident_kib()
         for kind, about, is_answered in KINDS:
             with self.subTest(kind):
-                count, told = self.beside_a_flood(kind, about, is_answered)
-                grown = self.resident_kib() - before
-                print(f"{kind}: {told['taken'] / told['seconds']:.0f} a second taken, {told['refused'] / told['seconds']:.0f} "
-                      f"refused; {count} round trips beside it, {alone} alone; {grown} KiB more", file=sys.stderr)
-                self.assertGreater(BOUND * count, alone)
-                self.assertLess(grown, MOST_KIB)
+                alone, beside = self.in_turns(kind, about, is_answered)
+                self.assertGreater(BOUND * beside, alone)
+                self.assertLess(self.resident_kib() - before, MOST_KIB)
         self.end(listener)
         self.the_fabric_is_alive()
 

@@ -122,11 +122,16 @@ script::Outcome run_file(const std::string& file, const std::string& text, const
     const script::Script parsed = script::parse(text, script::is_packet_field);
     if (options.check) return {};
     if (options.verbose) follow(settings, text);
-    const std::unique_ptr<script::Host> host =
-        options.live ? hosts.make() : std::make_unique<script::VirtualHost>(parsed.link_layer);
+    const std::unique_ptr<script::Host> host = options.live
+                                                   ? hosts.make(parsed.link_layer)
+                                                   : std::make_unique<script::VirtualHost>(parsed.link_layer);
     return script::Runner(parsed, *host, settings).run();
   } catch (const script::ScriptError& error) {
     return script::outcome_of(error);
+  } catch (const NoSuchLink& error) {
+    script::Outcome outcome;
+    outcome.left_out = error.what();
+    return outcome;
   }
 }
 
@@ -194,6 +199,11 @@ void add_script(Command& urnic) {
       .show_default();
   command.add_option("--script-gid", options->host.script_gid, "Live: the GID of the script's port")
       .type_name("GID")
+      .show_default();
+  command
+      .add_option("--script-host", options->host.script_host,
+                  "Live, on InfiniBand: the host of the fabric that the script is")
+      .type_name("NAME")
       .show_default();
   command
       .add_option("--lan", options->host.lan,

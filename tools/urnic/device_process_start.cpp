@@ -91,12 +91,6 @@ void start_device_process(const Installation& installation, const StartOptions& 
   if (read_line(ready.get()).empty()) throw Failure("the device process did not get ready");
 }
 
-// The connection ends when the process's sockets and files are gone.
-void wait_for_end(const AdminClient& client, std::chrono::milliseconds patience) {
-  pollfd end{client.descriptor(), POLLIN | POLLRDHUP, 0};
-  poll(&end, 1, static_cast<int>(patience.count()));
-}
-
 // Empty: the device process is ending.
 std::optional<AdminClient> join(AdminClient running, const StartOptions& options) {
   try {
@@ -104,14 +98,11 @@ std::optional<AdminClient> join(AdminClient running, const StartOptions& options
         options.interfaces || options.infiniband || !options.ibsim_net.empty()) {
       const std::string difference = what_differs(options, running.ask({{"cmd", "source"}}));
       if (!difference.empty()) {
-        if (!running.ask({{"cmd", "make_way"}}).at("ends").get<bool>()) {
-          throw Failure(
-              fmt::format("a device process runs in {} {}. Choose another --name, or end that device process "
-                          "with 'urnic down'",
-                          options.run_directory.string(), difference));
-        }
-        wait_for_end(running, 10s);
-        return std::nullopt;
+        if (make_way(running)) return std::nullopt;
+        throw Failure(
+            fmt::format("a device process runs in {} {}. Choose another --name, or end that device process "
+                        "with 'urnic down'",
+                        options.run_directory.string(), difference));
       }
     }
     running.ask({{"cmd", options.until_unused ? "lease" : "keep"}});
@@ -122,6 +113,15 @@ std::optional<AdminClient> join(AdminClient running, const StartOptions& options
 }
 
 }  // namespace
+
+// The connection ends when the process's sockets and files are gone.
+bool make_way(AdminClient& running) {
+  constexpr int kPatienceMs = 10'000;
+  if (!running.ask({{"cmd", "make_way"}}).at("ends").get<bool>()) return false;
+  pollfd end{running.descriptor(), POLLIN | POLLRDHUP, 0};
+  poll(&end, 1, kPatienceMs);
+  return true;
+}
 
 AdminClient connect_or_start(const Installation& installation, const StartOptions& options) {
   const auto deadline = std::chrono::steady_clock::now() + AdminClient::kPatience;

@@ -32,4 +32,7 @@ struct StartOptions {
 // then.
 AdminClient connect_or_start(const Installation& installation, const StartOptions& options);
 
+// Has the device process end if nothing uses it, and waits for that. False: something uses it, and it stays.
+bool make_way(AdminClient& running);
+
 }  // namespace urnic::cli

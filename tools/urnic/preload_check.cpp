@@ -113,6 +113,9 @@ std::optional<std::string> obstacle(const std::filesystem::path& program, int de
   return elf_obstacle(program, file);
 }
 
+// Debian has opensm and infiniband-diags there, where an ordinary user's PATH does not lead.
+constexpr const char* kSystemFolders = ":/usr/local/sbin:/usr/sbin:/sbin";
+
 }  // namespace
 
 std::optional<std::filesystem::path> find_command(const std::string& command) {
@@ -121,7 +124,7 @@ std::optional<std::filesystem::path> find_command(const std::string& command) {
     return std::nullopt;
   }
   const char* search = std::getenv("PATH");
-  std::istringstream folders(search != nullptr ? search : "/usr/bin:/bin");
+  std::istringstream folders(std::string(search != nullptr ? search : "/usr/bin:/bin") + kSystemFolders);
   std::string folder;
   while (std::getline(folders, folder, ':')) {
     const std::filesystem::path candidate = std::filesystem::path(folder.empty() ? "." : folder) / command;

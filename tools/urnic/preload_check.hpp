@@ -8,7 +8,8 @@
 
 namespace urnic::cli {
 
-// The file that `command` names, searched for in PATH as execvp does; empty if there is none.
+// The file that `command` names, searched for in PATH as execvp does, then in the folders of programs for
+// administrators; empty if there is none.
 std::optional<std::filesystem::path> find_command(const std::string& command);
 
 // Why nothing can be preloaded into `program`, in words for the user; empty if it can, or if that is unknown.

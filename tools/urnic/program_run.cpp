@@ -16,6 +16,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tools/urnic/device_process_start.hpp"
@@ -34,18 +35,18 @@ namespace urnic::cli {
 
 namespace {
 
-// Returns why nothing can be preloaded into the command; empty: it can.
-std::optional<std::string> check_command(const std::string& command) {
-  const auto program = find_command(command);
+std::filesystem::path program_of(const std::string& command) {
+  auto program = find_command(command);
   if (!program) throw Failure(fmt::format("{}: no such command", command), exit_not_found);
   if (access(program->c_str(), X_OK) != 0) {
     throw Failure(fmt::format("{}: {}", program->string(), std::strerror(errno)), exit_not_executable);
   }
-  return preload_obstacle(*program);
+  return std::move(*program);
 }
 
-[[noreturn]] void become(const std::vector<std::string>& command, const ProgramNetwork& network,
-                         const std::map<std::string, std::string>& variables, const sigset_t& mask) {
+[[noreturn]] void become(const std::filesystem::path& program, const std::vector<std::string>& command,
+                         const ProgramNetwork& network, const std::map<std::string, std::string>& variables,
+                         const sigset_t& mask) {
   if (const std::string problem = network.enter(); !problem.empty()) {
     const std::string line = fmt::format("urnic: the devices' network: {}\n", problem);
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
@@ -57,7 +58,7 @@ std::optional<std::string> check_command(const std::string& command) {
   words.reserve(command.size() + 1);
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
-  execvp(words[0], words.data());
+  execvp(program.c_str(), words.data());
   const std::string line = fmt::format("urnic: {} cannot be started: {}\n", words[0], std::strerror(errno));
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
   _exit(exit_not_executable);
@@ -150,7 +151,8 @@ bool may_have_network(const RunOptions& options, const std::filesystem::path& di
 }
 
 int run_to_its_end(const RunOptions& options) {
-  const std::optional<std::string> obstacle = check_command(options.command.front());
+  const std::filesystem::path program = program_of(options.command.front());
+  const std::optional<std::string> obstacle = preload_obstacle(program);
   const Installation installation = find_installation();
   const std::filesystem::path directory = named_run_directory(options.name);
   if (obstacle && !may_have_network(options, directory)) throw Failure(*obstacle, exit_not_executable);
@@ -202,7 +204,7 @@ int run_to_its_end(const RunOptions& options) {
   const pid_t child = fork();
   if (child < 0)
     throw Failure(fmt::format("no process can be started: {}", std::strerror(errno)), exit_run_failed);
-  if (child == 0) become(options.command, network, variables, signals.mask_before());
+  if (child == 0) become(program, options.command, network, variables, signals.mask_before());
   const int status = wait_for(child, signals);
   if (status != 0 && options.explains) explain(lease, before, options.command.front(), status);
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

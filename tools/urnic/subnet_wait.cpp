@@ -40,6 +40,32 @@ std::string ports_that_wait(const nlohmann::json& subnet) {
   return waiting > kNamed ? fmt::format("{} and {} more", text, waiting - kNamed) : text;
 }
 
+bool is_active(const nlohmann::json& port) { return port.at("state") == "active"; }
+
+bool has_manager(const nlohmann::json& subnet) {
+  return subnet.at("state") != "none" || subnet.at("program_manages").get<bool>();
+}
+
+// The port of that name.
+nlohmann::json named(const nlohmann::json& ports, const char* member, const std::string& name) {
+  for (const auto& port : ports)
+    if (port.at(member) == name) return port;
+  throw Failure(fmt::format("the device process does not tell of the port of {}", name));
+}
+
+// What to do about ports that are not active.
+std::string cure_of(const nlohmann::json& subnet, const StationPorts& ports,
+                    const std::filesystem::path& run_directory) {
+  for (const auto& port : {ports.device, ports.host})
+    if (port.at("state") == "down")
+      return "a link is down: 'urnic link set NAME state=up' plugs its cable in, where NAME is the device or "
+             "SWITCH:PORT";
+  if (!has_manager(subnet))
+    return "the fabric has no subnet manager: set subnet_manager in the configuration, or start opensm "
+           "(docs/infiniband.md)";
+  return "see " + log_of(subnet, run_directory);
+}
+
 }  // namespace
 
 std::string wait_for_active_ports(AdminClient& client, const std::filesystem::path& run_directory,
@@ -62,6 +88,25 @@ std::string wait_for_active_ports(AdminClient& client, const std::filesystem::pa
     std::this_thread::sleep_for(20ms);
   }
   return {};
+}
+
+StationPorts wait_for_station(AdminClient& client, const std::filesystem::path& run_directory,
+                              const std::string& device, const std::string& host) {
+  const Progress progress("waiting for the subnet manager");
+  const auto begin = std::chrono::steady_clock::now();
+  for (;;) {
+    const nlohmann::json subnet = ask_subnet(client);
+    const StationPorts ports{named(subnet.at("ports"), "device", device),
+                             named(subnet.at("stations"), "host", host)};
+    if (is_active(ports.device) && is_active(ports.host)) return ports;
+    const auto patience = has_manager(subnet) ? patience_for(subnet) : 3s;
+    if (std::chrono::steady_clock::now() > begin + patience)
+      throw Failure(fmt::format("the ports of {} ({}) and of the script's host {} ({}) have to be active: {}",
+                                device, ports.device.at("state").get<std::string>(), host,
+                                ports.host.at("state").get<std::string>(),
+                                cure_of(subnet, ports, run_directory)));
+    std::this_thread::sleep_for(20ms);
+  }
 }
 
 void tell_of_built_in_manager(AdminClient& client) {

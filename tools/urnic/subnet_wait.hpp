@@ -3,7 +3,7 @@
 
 #include <filesystem>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tools/urnic/admin_client.hpp"
@@ -18,6 +18,17 @@ namespace urnic::cli {
 std::string wait_for_active_ports(
     AdminClient& client, const std::filesystem::path& run_directory,
     const std::function<bool()>& is_over = [] { return false; });
+
+// The ports of a device and of a station (docs/admin-socket.md), as the device process describes them.
+struct StationPorts {
+  nlohmann::json device;
+  nlohmann::json host;
+};
+
+// Waits until the subnet manager has made both active, for 10 s at most, whoever manages. Throws Failure,
+// which says which is not and where to look.
+StationPorts wait_for_station(AdminClient& client, const std::filesystem::path& run_directory,
+                              const std::string& device, const std::string& host);
 
 // Says on stderr what the built-in manager cannot do, if that is the manager.
 void tell_of_built_in_manager(AdminClient& client);

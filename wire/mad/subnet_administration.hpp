@@ -102,10 +102,15 @@ namespace member_component {
 inline constexpr ComponentMask kGroup = 1 << 0;
 inline constexpr ComponentMask kPort = 1 << 1;
 inline constexpr ComponentMask kQkey = 1 << 2;
+inline constexpr ComponentMask kMtuSelector = 1 << 4;
+inline constexpr ComponentMask kMtu = 1 << 5;
 inline constexpr ComponentMask kTrafficClass = 1 << 6;
 inline constexpr ComponentMask kPkey = 1 << 7;
+inline constexpr ComponentMask kRateSelector = 1 << 8;
+inline constexpr ComponentMask kRate = 1 << 9;
 inline constexpr ComponentMask kServiceLevel = 1 << 12;
 inline constexpr ComponentMask kFlowLabel = 1 << 13;
+inline constexpr ComponentMask kHopLimit = 1 << 14;
 inline constexpr ComponentMask kJoinState = 1 << 16;
 }  // namespace member_component
 

@@ -200,6 +200,7 @@ json AdminServer::describe_device(const ServedDevice& device) const {
   const auto& g = device.node_guid;
   return {{"name", settings.name},
           {"face", name(settings.face)},
+          {"link_layer", name(settings.link_layer)},
           {"pci_address", settings.pci ? json(to_text(*settings.pci)) : json()},
           {"node", fmt::format("uverbs{}", surroundings_.sysfs.node_number(device))},
           {"node_guid", fmt::format("{:02x}{:02x}:{:02x}{:02x}:{:02x}{:02x}:{:02x}{:02x}", g[0], g[1], g[2],

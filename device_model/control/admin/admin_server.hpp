@@ -87,6 +87,8 @@ class AdminServer {
   nlohmann::json subnet(const nlohmann::json& request, AdminConnectionState& state);
   // station_command.cpp
   nlohmann::json station(const nlohmann::json& request, AdminConnectionState& state);
+  nlohmann::json station_in_subnet(const ServedDevice& device, const nlohmann::json& request,
+                                   AdminConnectionState& state);
   // link_commands.cpp
   nlohmann::json link(const nlohmann::json& request, AdminConnectionState& state);
   // set_command.cpp

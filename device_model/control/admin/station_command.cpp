@@ -32,12 +32,28 @@ StationAddress address_of(const json& request) {
 
 }  // namespace
 
+// How far its subnet manager is with it, "subnet" tells.
+json AdminServer::station_in_subnet(const ServedDevice& device, const json& request,
+                                    AdminConnectionState& state) {
+  const std::string name = text_of(request, "host");
+  if (name.empty())
+    throw std::runtime_error(
+        "\"host\" must be the name of a host of the InfiniBand fabric, such as \"script\"");
+  Stations& stations = surroundings_.fabric.stations();
+  const Stations::Host host = stations.find_or_add_host(device, name);
+  if (host.is_new) surroundings_.set_cables({{host.node, 1}}, true);
+  state.station = stations.open_at(host.node);
+  state.descriptors = {state.station->descriptor()};
+  return {{"ok", true}, {"device", device.settings.name}, {"host", name}};
+}
+
 // Beside the named device, or the first one.
 json AdminServer::station(const json& request, AdminConnectionState& state) {
   if (state.station != nullptr) throw std::runtime_error("this connection has a station already");
   Fabric& fabric = surroundings_.fabric;
   const ServedDevice* const named = find_device(fabric, request);
   const ServedDevice& device = named != nullptr ? *named : *fabric.devices().front();
+  if (device.adapter) return station_in_subnet(device, request, state);
   state.station = fabric.stations().open(device, address_of(request));
   state.descriptors = {state.station->descriptor()};
   json gids = json::array();

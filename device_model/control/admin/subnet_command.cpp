@@ -20,13 +20,14 @@ constexpr std::array<std::string_view, 4> kStateNames{"none", "starting", "runni
 // By an ibv_port_state.
 constexpr std::array<std::string_view, 5> kPortStates{"unknown", "down", "initialize", "armed", "active"};
 
-json describe_port(Fabric& fabric, const ServedDevice& device) {
-  const PortRecord record = port_record(fabric, device);
-  const std::size_t state = record.state < kPortStates.size() ? record.state : 0;
-  return {{"device", device.settings.name},
-          {"state", kPortStates[state]},
-          {"lid", record.lid},
-          {"manager_lid", record.manager_lid}};
+json describe_port(const char* member, const std::string& name, const subnet::Node& adapter) {
+  const wire::mad::PortInfo& info = adapter.ports[1].info;
+  const auto state = static_cast<std::size_t>(info.state);
+  return {{member, name},
+          {"state", kPortStates[state < kPortStates.size() ? state : 0]},
+          {"lid", info.lid.value},
+          {"gid", to_text(first_gid_of(adapter))},
+          {"manager_lid", info.manager_lid.value}};
 }
 
 }  // namespace
@@ -34,7 +35,11 @@ json describe_port(Fabric& fabric, const ServedDevice& device) {
 json describe_subnet(Fabric& fabric, const SubnetManager& manager) {
   json ports = json::array();
   for (const auto& device : fabric.devices())
-    if (device->adapter) ports.push_back(describe_port(fabric, *device));
+    if (device->adapter)
+      ports.push_back(describe_port("device", device->settings.name, fabric.subnet().node(*device->adapter)));
+  json stations = json::array();
+  for (const auto& [host, port] : fabric.stations().hosts())
+    stations.push_back(describe_port("host", fabric.subnet().node(host).name, fabric.subnet().node(host)));
   const std::string deadlock = deadlock_text(fabric);
   return {{"manager", name(manager.choice())},
           {"state", kStateNames[static_cast<std::size_t>(manager.state())]},
@@ -43,7 +48,8 @@ json describe_subnet(Fabric& fabric, const SubnetManager& manager) {
           {"program_manages", fabric.subnet().has_managing_program()},
           {"brought_up", manager.has_brought_up()},
           {"deadlock", deadlock.empty() ? json() : json(deadlock)},
-          {"ports", ports}};
+          {"ports", ports},
+          {"stations", stations}};
 }
 
 json AdminServer::subnet(const json&, AdminConnectionState&) {

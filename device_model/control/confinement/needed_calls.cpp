@@ -227,9 +227,8 @@ int add_rules(scmp_filter_ctx filter) {
   // How many bytes of a umad node's requests wait.
   error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, FIONREAD, 0));
   if (error != 0) return error;
-  // A umad node's socket has room for messages of several datagrams.
-  error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(setsockopt), 2,
-                           SCMP_A1(SCMP_CMP_EQ, SOL_SOCKET, 0), SCMP_A2(SCMP_CMP_EQ, SO_SNDBUF, 0));
+  // How much a program has not read yet from a umad node.
+  error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, TIOCOUTQ, 0));
   if (error != 0) return error;
   // Logging queries whether its output is a terminal.
   error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, TCGETS, 0));

@@ -319,7 +319,7 @@ Configuration parse_configuration(const std::string& text, const std::string& na
   read_lan(root, name, configuration);
   read_switch(root, name, configuration);
   read_interfaces(root, configuration);
-  net ? plan_net(*net, configuration) : read_fabric(root, name, configuration);
+  net ? plan_net(*net, root, name, configuration) : read_fabric(root, name, configuration);
   read_subnet_manager(root, configuration);
   read_opensm_options(root, configuration);
   read_limits(root, name, configuration);

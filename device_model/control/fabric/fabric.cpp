@@ -6,14 +6,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <exception>
+#include <stdexcept>
 #include <system_error>
 
 #include "device_model/control/fabric/built_in_subnet.hpp"
+#include "device_model/control/fabric/datagram_links.hpp"
 #include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/lan_groups.hpp"
 #include "device_model/control/fabric/lid_routing.hpp"
 #include "device_model/control/fabric/limits.hpp"
-#include "device_model/control/fabric/observed_datagrams.hpp"
 #include "device_model/control/fabric/planned_devices.hpp"
 #include "device_model/control/fabric/port_record.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
@@ -22,6 +23,7 @@
 #include "device_model/engine/management/management_queue_pair.hpp"
 #include "device_model/link/frames/lan_port.hpp"
 #include "device_model/link/trunk.hpp"
+#include "device_model/subnet/added_host.hpp"
 #include "device_model/transport/mix.hpp"
 #include "wire/network_headers.hpp"
 
@@ -80,8 +82,8 @@ Fabric::Fabric(const Configuration& configuration, std::unique_ptr<link::FrameCa
   if (configuration.credits) make_subnet_timed(*configuration.credits);
   if (!subnet_->nodes().empty()) {
     lid_routing_ = std::make_unique<LidRouting>(*this);
-    observed_datagrams_ = std::make_unique<ObservedDatagrams>(*this);
-    subnet_->show_to(*observed_datagrams_);
+    datagram_links_ = std::make_unique<DatagramLinks>(*this);
+    subnet_->use(*datagram_links_);
   }
   subnet_changed();
   add_neighbours(stations_);
@@ -106,6 +108,21 @@ EngineUnit& Fabric::unit(const ServedDevice& served) const {
 void Fabric::subnet_changed() {
   if (subnet_watcher_) subnet_watcher_();
   if (lid_routing_ != nullptr) lid_routing_->follow();
+}
+
+subnet::NodeIndex Fabric::add_host(const std::string& name, subnet::NodeIndex near) {
+  const auto place = subnet::free_switch_port(subnet_->nodes(), near);
+  if (!place)
+    throw std::runtime_error(fmt::format(
+        "no switch of the InfiniBand fabric has a free port for the host {}: a [[fabric.hosts]] of this "
+        "name has one, or a switch with more ports",
+        name));
+  return subnet::add_host(*subnet_, name, *place);
+}
+
+void Fabric::host_has_port(subnet::NodeIndex host) {
+  lid_routing_->look_again(host);
+  subnet_changed();
 }
 
 engine::Engine& Fabric::engine(const ServedDevice& served) { return unit(served).engine; }

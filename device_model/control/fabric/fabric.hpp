@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -37,8 +38,8 @@ class Network;
 namespace urnic::control {
 
 struct EngineUnit;
+class DatagramLinks;
 class LidRouting;
-class ObservedDatagrams;
 
 class Fabric {
  public:
@@ -74,14 +75,24 @@ class Fabric {
   const std::vector<std::unique_ptr<ServedDevice>>& devices() const { return devices_; }
 
   // The device that is this node of the subnet; null: a switch, or a host without a device.
-  ServedDevice* device_at(subnet::NodeIndex node) const { return device_of_node_.at(node); }
+  ServedDevice* device_at(subnet::NodeIndex node) const {
+    return node < device_of_node_.size() ? device_of_node_[node] : nullptr;
+  }
 
   // The built-in InfiniBand fabric; without nodes if there are no InfiniBand devices.
   subnet::Network& subnet() { return *subnet_; }
   const subnet::Network& subnet() const { return *subnet_; }
 
+  // Its management datagrams on the links of devices; null: there are no InfiniBand devices.
+  DatagramLinks* datagram_links() const { return datagram_links_.get(); }
+
   // To be called when something has changed there: data goes by what is written now.
   void subnet_changed();
+  // Adds a host to it, as near to the adapter `near` as there is a free port of a switch; its cable is not
+  // plugged in yet. Throws std::runtime_error if there is no such port.
+  subnet::NodeIndex add_host(const std::string& name, subnet::NodeIndex near);
+  // Stations have a port at this host from now on.
+  void host_has_port(subnet::NodeIndex host);
   // Calls `watcher` each time before that. An empty one ends it.
   void on_subnet_change(std::function<void()> watcher) { subnet_watcher_ = std::move(watcher); }
 
@@ -103,6 +114,7 @@ class Fabric {
 
   // The processes that are ports of a switch beside its devices.
   Stations& stations() { return stations_; }
+  const Stations& stations() const { return stations_; }
 
   // The LAN that the switch is joined to; null: none.
   link::LanPort* lan() { return lan_.get(); }
@@ -166,7 +178,7 @@ class Fabric {
   std::vector<ServedDevice*> device_of_node_;
   // Both null: there are no InfiniBand devices.
   std::unique_ptr<LidRouting> lid_routing_;
-  std::unique_ptr<ObservedDatagrams> observed_datagrams_;
+  std::unique_ptr<DatagramLinks> datagram_links_;
   std::function<void()> subnet_watcher_;
   std::vector<link::Neighbours*> neighbours_;
   Stations stations_{*this};

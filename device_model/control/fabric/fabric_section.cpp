@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "device_model/control/fabric/ability_keys.hpp"
+#include "device_model/control/fabric/credit_keys.hpp"
 #include "device_model/control/fabric/node_keys.hpp"
 #include "device_model/control/fabric/planned_devices.hpp"
-#include "device_model/link/subnet_links/output_queues.hpp"
 
 namespace urnic::control {
 namespace {
@@ -29,7 +30,6 @@ constexpr std::string_view kEndRule =
 constexpr std::string_view kNameRule =
     "1 to 64 printable characters of ASCII without ':' and '\"', such as \"leaf1\"";
 constexpr std::array<std::string_view, 2> kLinkStates{"down", "up"};
-constexpr std::array<std::string_view, 4> kAbilityKeys{"width", "speed", "mtu", "vls"};
 
 std::string read_name(const TableReader& reader) {
   const auto name = reader.text("name", kNameRule);
@@ -37,57 +37,6 @@ std::string read_name(const TableReader& reader) {
   if (name->empty() || !is_node_text(*name, ":\""))
     reader.refuse("name", *reader.table().get("name"), kNameRule);
   return *name;
-}
-
-// PortInfo's code of one of `values`, whose first one has the code 1.
-template <std::size_t N>
-std::optional<std::uint8_t> read_code(const TableReader& reader, std::string_view key,
-                                      const std::array<std::uint16_t, N>& values, std::string_view allowed) {
-  const toml::node* const node = reader.table().get(key);
-  if (node == nullptr) return {};
-  const auto value = node->value_exact<std::int64_t>();
-  const auto found = value ? std::find(values.begin(), values.end(), *value) : values.end();
-  if (found == values.end()) reader.refuse(key, *node, allowed);
-  return static_cast<std::uint8_t>(found - values.begin() + 1);
-}
-
-// The keys that the section has.
-PlannedLink read_ability_keys(const TableReader& reader) {
-  PlannedLink keys;
-  if (const auto width = reader.word("width", subnet::kLinkWidthNames))
-    keys.width = static_cast<subnet::LinkWidth>(*width);
-  if (const auto speed = reader.word("speed", subnet::kLinkSpeedNames))
-    keys.speed = static_cast<subnet::LinkSpeed>(*speed);
-  keys.mtu = read_code(reader, "mtu", std::array<std::uint16_t, 5>{256, 512, 1024, 2048, 4096},
-                       "256, 512, 1024, 2048 or 4096");
-  keys.vls = read_code(reader, "vls", subnet::kDataLanes, "1, 2, 4, 8 or 15");
-  return keys;
-}
-
-subnet::LinkAbility read_ability(const TableReader& reader, const subnet::LinkAbility& otherwise) {
-  const PlannedLink keys = read_ability_keys(reader);
-  return {.width = keys.width.value_or(otherwise.width),
-          .speed = keys.speed.value_or(otherwise.speed),
-          .mtu = keys.mtu.value_or(otherwise.mtu),
-          .vls = keys.vls.value_or(otherwise.vls)};
-}
-
-void read_credits(const TableReader& reader, Configuration& configuration) {
-  constexpr std::uint32_t kLeastBuffer = 8192;  // the longest packet, and as much again
-  constexpr std::uint32_t kMostBuffer = 1 << 20;
-  constexpr double kLongestDelay = 1000;
-  if (reader.flag("credits").value_or(false)) configuration.credits.emplace();
-  for (const std::string_view key : {"buffer_bytes", "hop_delay_us"}) {
-    const toml::node* const node = reader.table().get(key);
-    if (node != nullptr && !configuration.credits)
-      reader.refuse(key, *node, "nothing without credits = true");
-  }
-  if (!configuration.credits) return;
-  link::TimedSubnetSettings& settings = *configuration.credits;
-  reader.integer("buffer_bytes", kLeastBuffer, kMostBuffer, settings.buffer_bytes);
-  if (const auto delay =
-          reader.number("hop_delay_us", 0, kLongestDelay, "microseconds, from 0 to 1000, such as 0.2"))
-    settings.hop_delay = transport::Nanoseconds(std::llround(*delay * 1000));
 }
 
 void known_keys(const TableReader& reader, std::vector<std::string_view> keys) {
@@ -216,28 +165,6 @@ void link_the_rest(const TableReader& reader, subnet::FabricPlan& plan) {
   }
 }
 
-// A switch has a queue for each pair of its ports and each virtual lane, also where nothing passes.
-void check_queues(const TableReader& reader, const subnet::FabricPlan& plan) {
-  constexpr std::size_t kMegabyte = 1'000'000;
-  constexpr std::size_t kMost = 1000 * kMegabyte;
-  std::vector<std::uint8_t> vls;
-  for (const PlannedNode& node : plan.nodes()) vls.push_back(node.ability.vls);
-  for (const PlannedLink& link : plan.links())
-    for (const subnet::PortPlace end : {link.one, link.other})
-      vls[end.node] = std::max(vls[end.node], link.vls.value_or(0));
-  std::size_t bytes = 0;
-  for (subnet::NodeIndex i = 0; i < vls.size(); ++i)
-    if (plan.nodes()[i].type == NodeType::switch_node)
-      bytes += link::OutputQueues::bytes_of(plan.nodes()[i].ports + std::size_t{1},
-                                            subnet::kDataLanes.at(vls[i] - std::size_t{1}));
-  if (bytes > kMost)
-    reader.refuse(
-        "credits", *reader.table().get("credits"),
-        fmt::format("false for this fabric, whose switches would need {} MB for their queues (at most {} "
-                    "MB): with fewer \"vls\", or switches of fewer \"ports\", they need less",
-                    bytes / kMegabyte, kMost / kMegabyte));
-}
-
 }  // namespace
 
 void read_fabric(const TableReader& root, const std::string& file, Configuration& configuration) {
@@ -252,7 +179,9 @@ void read_fabric(const TableReader& root, const std::string& file, Configuration
     return;
   }
   const TableReader reader(table != nullptr ? *table : nothing, file, "fabric.");
-  known_keys(reader, {"switches", "hosts", "links", "credits", "buffer_bytes", "hop_delay_us"});
+  std::vector<std::string_view> keys{"switches", "hosts", "links"};
+  keys.insert(keys.end(), kCreditKeys.begin(), kCreditKeys.end());
+  known_keys(reader, std::move(keys));
   read_credits(reader, configuration);
   const subnet::LinkAbility common = read_ability(reader, {});
   subnet::FabricPlan& plan = configuration.fabric;
@@ -267,7 +196,7 @@ void read_fabric(const TableReader& root, const std::string& file, Configuration
   for (const TableReader& each : sections_of(reader, file, "links")) read_link(each, plan);
   if (switches.empty()) add_hub(common, plan);
   link_the_rest(reader, plan);
-  if (configuration.credits) check_queues(reader, plan);
+  check_queues(reader, configuration);
 }
 
 }  // namespace urnic::control

@@ -47,14 +47,17 @@ std::vector<link::LidPortSet> groups_of(const subnet::Node& node) {
 
 }  // namespace
 
-LidRouting::LidRouting(const Fabric& fabric)
-    : fabric_(fabric),
-      unit_(fabric.infiniband_unit()),
-      seen_(fabric.subnet().nodes().size(), kNever),
-      gids_(seen_.size()),
-      managed_(seen_.size()) {}
+LidRouting::LidRouting(const Fabric& fabric) : fabric_(fabric), unit_(fabric.infiniband_unit()) {}
 
+void LidRouting::look_again(subnet::NodeIndex node) {
+  if (node < seen_.size()) seen_[node] = kNever;
+}
+
+// Hosts may have been added.
 void LidRouting::follow() {
+  seen_.resize(fabric_.subnet().nodes().size(), kNever);
+  gids_.resize(seen_.size());
+  managed_.resize(seen_.size());
   std::vector<Change> changes;
   for (subnet::NodeIndex i = 0; i < seen_.size(); ++i) {
     const std::uint32_t revision = fabric_.subnet().node(i).revision;
@@ -82,11 +85,12 @@ LidRouting::Change LidRouting::change_of(subnet::NodeIndex number) {
     return change;
   }
   const wire::mad::PortInfo& info = node.ports[1].info;
+  change.node.lid = info.lid;
+  change.node.lmc = info.lmc;
+  if (const auto station = fabric_.stations().port_of(number)) change.node.device = *station;
   change.device = fabric_.device_at(number);
   if (change.device == nullptr) return change;
   change.node.device = change.device->index;
-  change.node.lid = info.lid;
-  change.node.lmc = info.lmc;
   change.lids = {info.lid, info.lmc};
   const std::vector<wire::Gid> gids = gids_of(node);
   change.has_new_gids = gids_[number] != gids;

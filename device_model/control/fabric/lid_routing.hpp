@@ -24,6 +24,8 @@ class LidRouting {
 
   // Hands on what has changed since the last call; waits for the end of the engine's round, if so.
   void follow();
+  // The next `follow` hands on all of this node.
+  void look_again(subnet::NodeIndex node);
 
  private:
   struct Change {

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
+#include <vector>
 
+#include "device_model/control/fabric/ability_keys.hpp"
+#include "device_model/control/fabric/credit_keys.hpp"
 #include "device_model/control/fabric/device_sections.hpp"
 #include "device_model/control/fabric/planned_devices.hpp"
 
@@ -35,14 +38,23 @@ bool names_device(const std::string& name, const Configuration& configuration) {
                      [&](const DeviceSettings& device) { return device.name == name; });
 }
 
+// What the file says is not said twice.
+void check_keys(const settings::TableReader& fabric) {
+  for (const std::string_view key : {"switches", "hosts", "links", "width", "speed"})
+    if (const toml::node* const node = fabric.table().get(key))
+      fabric.refuse(key, *node, "nothing beside ibsim_net, whose file has it");
+  std::vector<std::string_view> keys{"mtu", "vls"};
+  keys.insert(keys.end(), kCreditKeys.begin(), kCreditKeys.end());
+  fabric.known_keys(keys);
+}
+
 }  // namespace
 
 std::optional<NetFileSetting> read_net_file(const settings::TableReader& root, const std::string& file) {
   const auto value = root.text("ibsim_net", "the path of a topology in ibsim's format, such as \"lab.net\"");
   if (!value) return {};
-  for (const std::string_view section : {"devices", "fabric"})
-    if (const toml::node* const node = root.table().get(section))
-      root.refuse(section, *node, "nothing beside ibsim_net, whose file has the devices and the fabric");
+  if (const toml::node* const node = root.table().get("devices"))
+    root.refuse("devices", *node, "nothing beside ibsim_net, whose file has the devices");
   NetFileSetting setting{.file = path_of(*value, file), .net = {}};
   const std::string text = text_of_file(setting.file, "ibsim_net needs a file that exists");
   try {
@@ -65,11 +77,20 @@ void read_net_devices(const NetFileSetting& setting, const settings::TableReader
   read_devices(root, file, configuration, &sections);
 }
 
-void plan_net(const NetFileSetting& setting, Configuration& configuration) {
+void plan_net(const NetFileSetting& setting, const settings::TableReader& root, const std::string& file,
+              Configuration& configuration) {
+  const toml::table nothing;
+  const toml::table* const section = root.section("fabric");
+  const settings::TableReader reader(section != nullptr ? *section : nothing, file, "fabric.");
+  check_keys(reader);
+  read_credits(reader, configuration);
+  const subnet::LinkAbility common = read_ability(reader, {});
   subnet::FabricPlan& plan = configuration.fabric;
   std::size_t device = 0;
   for (subnet::NodeIndex i = 0; i < setting.net.nodes.size(); ++i) {
     subnet::PlannedNode node = setting.net.nodes[i].planned;
+    node.ability.mtu = common.mtu;
+    node.ability.vls = common.vls;
     if (node.type == NodeType::channel_adapter && device < configuration.devices.size()) {
       DeviceSettings& settings = configuration.devices[device++];
       settings.fabric_node = i;
@@ -89,6 +110,7 @@ void plan_net(const NetFileSetting& setting, Configuration& configuration) {
   for (const subnet::NetLink& link : setting.net.links)
     if (const std::string problem = plan.connect(link.link); !problem.empty())
       settings::fail_at(setting.file, link.line, problem);
+  check_queues(reader, configuration);
 }
 
 }  // namespace urnic::control

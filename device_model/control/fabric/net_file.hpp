@@ -22,7 +22,8 @@ std::optional<NetFileSetting> read_net_file(const settings::TableReader& root, c
 void read_net_devices(const NetFileSetting& setting, const settings::TableReader& root,
                       const std::string& file, Configuration& configuration);
 
-// The fabric, once the devices are there.
-void plan_net(const NetFileSetting& setting, Configuration& configuration);
+// The fabric, once the devices are there, with what the section [fabric] says beside.
+void plan_net(const NetFileSetting& setting, const settings::TableReader& root, const std::string& file,
+              Configuration& configuration);
 
 }  // namespace urnic::control

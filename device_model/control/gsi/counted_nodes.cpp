@@ -17,7 +17,7 @@ std::vector<CounterValue> switch_port_values(const link::LidPortCounters& counte
           {"port_rcv_packets", counters.received_packets},
           {"unicast_xmit_packets", counters.transmitted_packets},
           {"unicast_rcv_packets", counters.received_packets},
-          {"port_rcv_errors", counters.line.damaged},
+          {"port_rcv_errors", counters.receive_errors + counters.line.damaged},
           {"local_link_integrity_errors", counters.line.integrity},
           {"port_xmit_discards", counters.discards},
           {"port_xmit_wait", counters.transmit_wait},

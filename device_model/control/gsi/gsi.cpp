@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device_model/control/fabric/engine_unit.hpp"
+#include "device_model/control/fabric/partition_table.hpp"
 #include "device_model/control/fabric/udp_source_port.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/control/gsi/counted_nodes.hpp"
@@ -57,13 +58,6 @@ std::optional<std::uint32_t> gid_index(const ServedDevice& device, const wire::G
   const auto found = std::find(gids.begin(), gids.end(), gid);
   if (found == gids.end() || gid == wire::Gid{}) return {};
   return static_cast<std::uint32_t>(found - gids.begin());
-}
-
-std::optional<wire::Pkey> pkey_at(const Fabric& fabric, const ServedDevice& device, std::uint16_t index) {
-  if (!device.adapter) return index == 0 ? std::optional(wire::Pkey{}) : std::nullopt;
-  const auto& pkeys = fabric.subnet().node(*device.adapter).ports[1].pkeys;
-  if (index >= pkeys.size() || pkeys[index] == 0) return {};
-  return wire::Pkey{pkeys[index]};
 }
 
 struct Gsi::Impl {

@@ -44,9 +44,6 @@ struct GsiAddress {
 // The place of `gid` in the device's GID table; empty: it is not there.
 std::optional<std::uint32_t> gid_index(const ServedDevice& device, const wire::Gid& gid);
 
-// The device's P_Key at that place of its table; empty: there is none.
-std::optional<wire::Pkey> pkey_at(const Fabric& fabric, const ServedDevice& device, std::uint16_t index);
-
 enum class GsiSent : std::uint8_t {
   sent,         // on its way to the engine; what the port and the network do with it is not known
   bad_address,  // `own` is none of the device's GIDs, or `peer` is a group or of the other address family; on

@@ -63,9 +63,10 @@ int check_exclusive(Identifiers& identifiers, const Id& id) {
 int bind_to(Session& session, Id& id, const SocketAddress& address, const SocketAddress& destination) {
   if (id.state != IdState::idle) return EINVAL;
   if (address.family == Family::none) return EAFNOSUPPORT;
-  if (id.space == PortSpace::ipoib) return EINVAL;  // RoCE has no IP over InfiniBand
   std::optional<LocalAddress> local;
   if (const int error = find_device(session, address, local)) return error;
+  // RoCE has no IP over InfiniBand.
+  if (id.space == PortSpace::ipoib && local && !local->device->adapter) return EINVAL;
   const bool low = address.port != 0 && address.port < Ports::kFirstUnprivileged;
   if (low && !session.channel.opener().may_bind_low_port(address.port)) return EACCES;
 
@@ -78,6 +79,7 @@ int bind_to(Session& session, Id& id, const SocketAddress& address, const Socket
     return error;
   }
   id.local = local;
+  if (id.space == PortSpace::ipoib && local) session.administration.broadcast.join(*local);
   id.state = IdState::address_bound;
   return 0;
 }
@@ -168,6 +170,8 @@ int listen(Session& session, const rdma_ucm_listen& command, NoAnswer&) {
   }
   const bool usable = command.backlog >= 1 && command.backlog <= kMaxBacklog;
   id->backlog = usable ? command.backlog : kMaxBacklog;
+  if (id->space == PortSpace::ipoib && !id->local)
+    session.administration.broadcast.join_all(session.identifiers.fabric());
   return session.identifiers.listen(*id);
 }
 

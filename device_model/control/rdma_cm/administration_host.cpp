@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device_model/control/fabric/partition_table.hpp"
 #include "device_model/control/rdma_cm/gsi_host.hpp"
 #include "device_model/control/rdma_cm/infiniband_addresses.hpp"
 #include "device_model/subnet/network.hpp"

@@ -101,12 +101,20 @@ cm::Result send_sidr_reply(Session& session, Id& id, const cm::SidrReplyParamete
   return result;
 }
 
-cm::Result answer_datagram_request(Session& session, Id& id, const rdma_ucm_accept& command) {
+// The Q_Key of the answer to a request. Empty: none that this side could have.
+std::optional<wire::mad::Qkey> answered_qkey(const Session& session, const Id& id,
+                                             const rdma_ucm_accept& command) {
+  if (command.conn_param.valid != 0 && command.conn_param.qkey != 0)
+    return wire::mad::Qkey{command.conn_param.qkey};
+  return default_qkey(session.administration.broadcast, id);
+}
+
+cm::Result answer_datagram_request(Session& session, Id& id, const rdma_ucm_accept& command,
+                                   wire::mad::Qkey qkey) {
   cm::SidrReplyParameters reply;
-  reply.qkey = kDatagramQkey;
+  reply.qkey = qkey;
   if (command.conn_param.valid != 0) {
     reply.qpn = qpn_of(command.conn_param);
-    if (command.conn_param.qkey != 0) reply.qkey = {command.conn_param.qkey};
     reply.private_data = private_data(command.conn_param);
     reply.ece = {command.ece.vendor_id, command.ece.attr_mod};
   }
@@ -127,8 +135,8 @@ cm::Result send_reply(Session& session, const Id& id, const rdma_ucm_accept& com
   return session.identifiers.connections().reply(*id.connection, reply, session.identifiers.now());
 }
 
-cm::Result answer(Session& session, Id& id, const rdma_ucm_accept& command) {
-  if (is_datagram(id)) return answer_datagram_request(session, id, command);
+cm::Result answer(Session& session, Id& id, const rdma_ucm_accept& command, wire::mad::Qkey qkey) {
+  if (is_datagram(id)) return answer_datagram_request(session, id, command, qkey);
   if (command.conn_param.valid != 0) return send_reply(session, id, command);
   return session.identifiers.connections().ready(*id.connection);
 }
@@ -164,13 +172,18 @@ int accept(Session& session, const rdma_ucm_accept& command, NoAnswer&) {
   Id* id = nullptr;
   if (const int error = find_id_with_device(session, command.id, id)) return error;
   if (id->state != IdState::connect || !id->connection) return EINVAL;
+  const auto qkey = answered_qkey(session, *id, command);
+  if (!qkey) {
+    refuse(session, *id, wire::mad::RejectReason::consumer, {});
+    return EADDRNOTAVAIL;
+  }
   const std::uint64_t uid_before = id->uid;
   // Before the answer goes out: an event may follow it at once.
   if (command.conn_param.valid != 0) {
     id->uid = command.uid;
     id->qpn = qpn_of(command.conn_param);
   }
-  const cm::Result result = answer(session, *id, command);
+  const cm::Result result = answer(session, *id, command, *qkey);
   if (result == cm::Result::ok) return 0;
   id->uid = uid_before;
   refuse(session, *id, wire::mad::RejectReason::consumer, {});

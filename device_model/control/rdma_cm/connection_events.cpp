@@ -144,10 +144,16 @@ struct Admission {
   cm::Decision decision = cm::Decision::refuse;
 };
 
+// RoCE has no IP over InfiniBand (Linux's cma_ib_acquire_dev).
+bool may_come_from(const Fabric& fabric, const Id& listener, cm::DeviceIndex device) {
+  if (listener.space != PortSpace::ipoib) return true;
+  return device.value < fabric.devices().size() && fabric.devices()[device.value]->adapter.has_value();
+}
+
 Admission admit(Identifiers& identifiers, Request& request) {
   read_ip_header(request);
   Id* const listener = choose_listener(identifiers.listeners(request.service), request);
-  if (listener == nullptr) return {};
+  if (listener == nullptr || !may_come_from(identifiers.fabric(), *listener, request.device)) return {};
   if (listener->backlog == 0) identifiers.settle(*listener->channel);
   // The program cannot be told, or has enough to read: the peer asks again.
   if (listener->backlog == 0) return {nullptr, cm::Decision::drop};

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/partition_table.hpp"
 #include "device_model/control/fabric/port_record.hpp"
 #include "device_model/control/rdma_cm/infiniband_addresses.hpp"
 #include "device_model/subnet/network.hpp"

@@ -63,6 +63,7 @@ struct Id {
   TakenPort port;
   std::optional<LocalAddress> local;
   cm::Time resolve_until{};             // in address_query
+  bool has_asked_broadcast = false;     // likewise; of IPOIB
   wire::Gid peer;                       // with `local`, once the destination is known
   subnet::administration::Query query;  // in route_query
   std::optional<cm::Path> path;         // once the route is known

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <vector>
 
+#include "device_model/control/fabric/partition_table.hpp"
 #include "device_model/control/fabric/port_record.hpp"
 #include "device_model/subnet/network.hpp"
-#include "device_model/transport/partition_key.hpp"
 
 namespace urnic::control::rdma_cm {
 namespace {
@@ -92,18 +92,6 @@ wire::Pkey partition_of(const Id& id) {
   if (id.path) return id.path->pkey;
   if (id.endpoints.source.family == Family::ib) return {id.endpoints.source.pkey};
   return {};
-}
-
-std::optional<std::uint16_t> pkey_index(const Fabric& fabric, const ServedDevice& device, wire::Pkey pkey) {
-  if (!device.adapter) return std::uint16_t{0};
-  const auto& pkeys = port_of(fabric, device).pkeys;
-  std::optional<std::uint16_t> limited;
-  for (std::size_t i = 0; i < pkeys.size(); ++i) {
-    if (!transport::is_same_partition({pkeys[i]}, pkey)) continue;
-    if (transport::is_full_member({pkeys[i]})) return static_cast<std::uint16_t>(i);
-    if (!limited) limited = static_cast<std::uint16_t>(i);
-  }
-  return limited;
 }
 
 }  // namespace urnic::control::rdma_cm

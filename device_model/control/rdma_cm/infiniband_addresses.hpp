@@ -31,8 +31,4 @@ RouteAnswer find_gid_route(const Fabric& fabric, const SocketAddress& source,
 // of an interface of IPoIB.
 wire::Pkey partition_of(const Id& id);
 
-// The place of the partition in the port's table; full membership rather than limited. Empty: it is not
-// there. 0 on Ethernet.
-std::optional<std::uint16_t> pkey_index(const Fabric& fabric, const ServedDevice& device, wire::Pkey pkey);
-
 }  // namespace urnic::control::rdma_cm

@@ -44,11 +44,14 @@ rdma_ucm_event_resp joined_event(Outcome outcome, const wire::mad::MulticastMemb
 int join_subnet_group(Session& session, Id& id, std::uint64_t uid, const SocketAddress& group,
                       bool sends_only, rdma_ucm_create_id_resp& answer) {
   if (!session.administration.exists()) return EOPNOTSUPP;
+  const auto* const broadcast =
+      id.space == PortSpace::ipoib ? session.administration.broadcast.find(*id.local->device) : nullptr;
+  if (id.space == PortSpace::ipoib && broadcast == nullptr) return EADDRNOTAVAIL;
   Multicast& multicast = session.identifiers.join(id, uid);
   answer.id = multicast.number;
   // The membership ends with the group here, so the group is there when its manager answers.
   multicast.membership = session.administration.memberships.join(
-      *id.local->device->adapter, group_request(id, group, sends_only), multicast.charge,
+      *id.local->device->adapter, group_request(id, group, sends_only, broadcast), multicast.charge,
       [&identifiers = session.identifiers, &multicast](Outcome outcome,
                                                        const wire::mad::MulticastMemberRecord& joined) {
         identifiers.post(multicast, joined_event(outcome, joined));

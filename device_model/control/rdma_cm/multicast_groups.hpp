@@ -4,6 +4,7 @@
 #include "device_model/control/rdma_cm/id.hpp"
 #include "device_model/control/rdma_cm/ports.hpp"
 #include "device_model/control/rdma_cm/socket_address.hpp"
+#include "device_model/subnet/administration/memberships.hpp"
 #include "wire/identifiers.hpp"
 #include "wire/mad/subnet_administration.hpp"
 
@@ -15,7 +16,15 @@ namespace urnic::control::rdma_cm {
 // and the manager chooses.
 wire::Gid group_gid(const SocketAddress& group, PortSpace space, wire::Pkey pkey);
 
-// What the identifier asks the subnet manager for. It has a device.
-wire::mad::MulticastMemberRecord group_request(const Id& id, const SocketAddress& group, bool sends_only);
+// What the identifier, which has a device, asks the subnet manager for (Linux's cma_join_ib_multicast). In
+// the port space IPOIB the group is to be like `broadcast`, that of its device; else it is null, and the
+// Q_Key rdma_cm's own.
+subnet::administration::MembershipRequest group_request(const Id& id, const SocketAddress& group,
+                                                        bool sends_only,
+                                                        const wire::mad::MulticastMemberRecord* broadcast);
+
+// What the interface of the port with the GID asks for: to be in the broadcast group of the default partition
+// (RFC 4391, 5), ff12:401b:ffff::ffff:ffff, if there is one (Linux's ipoib_mcast_join).
+subnet::administration::MembershipRequest broadcast_request(const wire::Gid& port);
 
 }  // namespace urnic::control::rdma_cm

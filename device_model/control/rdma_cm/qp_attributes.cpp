@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "device_model/control/fabric/limits.hpp"
+#include "device_model/control/fabric/partition_table.hpp"
 #include "device_model/control/rdma_cm/address_vector.hpp"
 #include "device_model/control/rdma_cm/commands.hpp"
 #include "device_model/control/rdma_cm/infiniband_addresses.hpp"
@@ -13,15 +14,18 @@ namespace {
 
 // Before a connection has begun, and for datagrams, which have none: as for INIT, whatever state is asked
 // for.
-void init_without_connection(const Id& id, ib_uverbs_qp_attr& answer) {
+int init_without_connection(const Session& session, const Id& id, ib_uverbs_qp_attr& answer) {
   answer.qp_attr_mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
   answer.port_num = limits::kPorts;
   if (is_datagram(id)) {
+    const auto qkey = default_qkey(session.administration.broadcast, id);
+    if (!qkey) return EADDRNOTAVAIL;
     answer.qp_attr_mask |= IBV_QP_QKEY;
-    answer.qkey = kDatagramQkey.value;
+    answer.qkey = qkey->value;
   } else {
     answer.qp_attr_mask |= IBV_QP_ACCESS_FLAGS;
   }
+  return 0;
 }
 
 int init(const cm::Attributes& attributes, ib_uverbs_qp_attr& answer) {
@@ -81,10 +85,7 @@ int init_qp_attributes(Session& session, const rdma_ucm_init_qp_attr& command, i
     if (!index) return ENOENT;
     answer.pkey_index = *index;
   }
-  if (!id->connection || is_datagram(*id)) {
-    init_without_connection(*id, answer);
-    return 0;
-  }
+  if (!id->connection || is_datagram(*id)) return init_without_connection(session, *id, answer);
   const auto attributes = session.identifiers.connections().attributes(*id->connection);
   if (!attributes) return EINVAL;
   switch (command.qp_state) {

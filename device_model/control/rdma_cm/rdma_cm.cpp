@@ -26,7 +26,7 @@ RdmaCm::RdmaCm(Fabric& fabric, const Hosts& hosts, Clock now, const cm::Settings
     : work_(work),
       administration_(hosts.administration, now, settings.seed, hosts.has_administration),
       events_(fabric, hosts.connections, std::move(now), settings),
-      resolutions_(events_.identifiers()),
+      resolutions_(events_.identifiers(), administration_.broadcast),
       routes_(events_.identifiers(), administration_) {}
 
 RdmaCm::~RdmaCm() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/rdma_cm/infiniband_addresses.hpp"
@@ -38,11 +39,22 @@ void look_for_neighbour(const Fabric& fabric, const Route& route) {
 
 }  // namespace
 
-// 0: it is resolved. ENODATA: nobody has the address, so far. Else there is no way.
+// What a program does next with an identifier of IPOIB needs the group's Q_Key. EINVAL: RoCE has no such
+// groups. A manager that refuses is asked once, and there is no reason to wait then.
+int Resolutions::join_broadcast(Id& id, const LocalAddress& local) {
+  if (!local.device->adapter) return EINVAL;
+  if (!std::exchange(id.has_asked_broadcast, true)) broadcast_.join(local);
+  return broadcast_.is_asked(*local.device) ? ENODATA : 0;
+}
+
+// 0: it is resolved. ENODATA: not yet. Else there is no way.
 int Resolutions::resolve(Id& id) {
   Endpoints& endpoints = id.endpoints;
   const auto [route, error] = route_of(identifiers_.fabric(), endpoints);
   if (!route) return error != 0 ? error : ENODATA;
+  if (id.space == PortSpace::ipoib) {
+    if (const int not_yet = join_broadcast(id, route->local)) return not_yet;
+  }
   identifiers_.changes().note(id.number);
   endpoints.source = with_port(route->source, endpoints.source.port);
   id.local = route->local;
@@ -62,11 +74,12 @@ void Resolutions::fail(Id& id, int error) {
 // Of an IP address Linux asks for the route during the call, and looks for its RDMA device afterwards
 // (rdma_resolve_ip, addr_handler). Of a GID it looks for the device during the call (cma_resolve_ib_addr).
 int Resolutions::start(Id& id, std::chrono::milliseconds patience) {
+  id.has_asked_broadcast = false;
   const int error = resolve(id);
   if (error == ENODATA) {
     id.resolve_until = identifiers_.now() + patience;
     waiting_.insert(id.number);
-  } else if (error == ENODEV && id.endpoints.destination.family != Family::ib) {
+  } else if ((error == ENODEV || error == EINVAL) && id.endpoints.destination.family != Family::ib) {
     fail(id, error);
   } else if (error != 0) {
     id.state = IdState::address_bound;

@@ -1,18 +1,21 @@
 // From a destination address to the device and the peer's GID. Usually at once; for an address that nobody
-// has, as long as the program is willing to wait.
+// has, and until the device is in the broadcast group that the port space IPOIB needs, as long as the program
+// is willing to wait.
 #pragma once
 
 #include <optional>
 #include <set>
 
+#include "device_model/control/rdma_cm/broadcast_groups.hpp"
 #include "device_model/control/rdma_cm/identifiers.hpp"
 
 namespace urnic::control::rdma_cm {
 
 class Resolutions {
  public:
-  // `identifiers` outlives it.
-  explicit Resolutions(Identifiers& identifiers) : identifiers_(identifiers) {}
+  // Both outlive it.
+  Resolutions(Identifiers& identifiers, BroadcastGroups& broadcast)
+      : identifiers_(identifiers), broadcast_(broadcast) {}
 
   // Leads the identifier, which has its addresses and is in address_query, to address_resolved or back to
   // address_bound, with the event; at once or within `patience`. 0, or an errno if there is no route: it is
@@ -25,10 +28,12 @@ class Resolutions {
   bool empty() const { return waiting_.empty(); }
 
  private:
+  int join_broadcast(Id& id, const LocalAddress& local);
   int resolve(Id& id);
   void fail(Id& id, int error);
 
   Identifiers& identifiers_;
+  BroadcastGroups& broadcast_;
   std::set<std::uint32_t> waiting_;
 };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "device_model/control/rdma_cm/broadcast_groups.hpp"
 #include "device_model/subnet/administration/client.hpp"
 #include "device_model/subnet/administration/memberships.hpp"
 
@@ -16,10 +17,12 @@ struct SubnetAdministration {
                        std::uint64_t seed, std::function<bool()> answers)
       : client(host, static_cast<std::uint32_t>(seed)),
         memberships(client, std::move(now)),
+        broadcast(memberships, answers),
         exists(std::move(answers)) {}
 
   subnet::administration::Client client;
   subnet::administration::Memberships memberships;
+  BroadcastGroups broadcast;
   std::function<bool()> exists;
 };
 

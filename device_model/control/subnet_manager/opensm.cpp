@@ -41,6 +41,23 @@ std::string guid_of(const DeviceSettings& device) {
   return text;
 }
 
+bool has_cable(const subnet::FabricPlan& plan, const DeviceSettings& device) {
+  const subnet::PortPlace port{device.fabric_node, 1};
+  return std::any_of(plan.links().begin(), plan.links().end(), [&](const subnet::PlannedLink& link) {
+    return link.is_plugged && (link.one == port || link.other == port);
+  });
+}
+
+// From there the manager reaches the fabric. Adapters of a real fabric may have their cable at another port.
+const DeviceSettings& device_of_manager(const Configuration& configuration) {
+  const auto& devices = configuration.devices;
+  const auto connected = std::find_if(devices.begin(), devices.end(), [&](const DeviceSettings& device) {
+    return is_infiniband(device) && has_cable(configuration.fabric, device);
+  });
+  return connected != devices.end() ? *connected
+                                    : *std::find_if(devices.begin(), devices.end(), is_infiniband);
+}
+
 }  // namespace
 
 std::optional<fs::path> find_opensm(std::string_view search_path) {
@@ -61,13 +78,11 @@ ManagerChoice resolve_manager(ManagerChoice wanted, const std::optional<fs::path
 // Files that are named and do not exist leave opensm with its defaults.
 ProgramStart opensm_start(const fs::path& opensm, const fs::path& folder, const fs::path& stand_in,
                           const Configuration& configuration) {
-  const auto& devices = configuration.devices;
-  const auto first = std::find_if(devices.begin(), devices.end(), is_infiniband);
   ProgramStart start;
   start.name = "opensm";
   start.words = {opensm.string(),
                  "--guid",
-                 guid_of(*first),
+                 guid_of(device_of_manager(configuration)),
                  "--log_file",
                  (folder / abi::kOpensmLog).string(),
                  "--log_limit",

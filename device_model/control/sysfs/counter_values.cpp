@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "device_model/control/fabric/datagram_links.hpp"
 #include "device_model/control/fabric/engine_unit.hpp"
 #include "device_model/control/fabric/udp_wire.hpp"
 #include "device_model/engine/device.hpp"
@@ -35,6 +36,7 @@ CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device) {
             .transmit_wait = 0,
             .line = {},
             .far_line = {},
+            .management_dropped = 0,
             .link_up = device.device->link_up(engine.now())};
     if (!device.adapter) return;
     const link::LidRoutes& routes = std::as_const(fabric.switch_of(device)).lid_routes();
@@ -46,6 +48,7 @@ CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device) {
     const auto far_end = routes.peer_of({*device.adapter, 1});
     if (far_end && !routes.node(far_end->node).has_device())
       copy.far_line = routes.counters(far_end->node, far_end->port).line;
+    copy.management_dropped = fabric.datagram_links()->dropped(device);
   });
   if (device.adapter) copy.port.link_downed += fabric.subnet().node(*device.adapter).ports[1].times_down;
   return copy;
@@ -64,7 +67,7 @@ std::vector<SwitchCounterValue> switch_values(Fabric& fabric) {
 std::vector<CounterValue> port_values(const CounterSnapshot& counters) {
   const engine::PortCounters& port = counters.port;
   return {
-      {"VL15_dropped", 0},
+      {"VL15_dropped", counters.management_dropped},
       {"excessive_buffer_overrun_errors", port.buffer_overruns},
       {"link_downed", port.link_downed},
       {"link_error_recovery", 0},

@@ -1,9 +1,13 @@
 #include "device_model/control/umad/infiniband_ports.hpp"
 
+#include <sys/epoll.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <utility>
 
+#include "device_model/control/fabric/datagram_links.hpp"
+#include "device_model/control/fabric/partition_table.hpp"
 #include "device_model/control/gsi/counted_nodes.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/engine.hpp"
@@ -42,10 +46,13 @@ InfinibandPorts::InfinibandPorts(EventLoop& loop, Fabric& fabric, Gsi& gsi, Take
       line_faults_(violations_.size()),
       repeat_(loop, [this] { repeat_traps(); }),
       listen_(loop, [this] { end_silences(); }) {
-  for (subnet::NodeIndex node = 0; node < violations_.size(); ++node)
-    if (fabric_.device_at(node) == nullptr) performance_.try_emplace(node, counters_of_node(fabric_, node));
   fabric_.subnet().on_arrival(
       [this](subnet::NodeIndex node, const subnet::Datagram& datagram) { arrive(node, datagram); });
+  if (DatagramLinks* const links = fabric_.datagram_links())
+    arrivals_ = ScopedWatch(loop, links->arrival_descriptor(), EPOLLIN, [this, links](std::uint32_t) {
+      links->take_arrivals();
+      changed();
+    });
 }
 
 InfinibandPorts::~InfinibandPorts() { fabric_.subnet().on_arrival({}); }
@@ -70,12 +77,12 @@ GsiSent InfinibandPorts::send(ServedDevice& device, const GsiAddress& to, MadByt
   return has_left ? GsiSent::sent : GsiSent::bad_address;
 }
 
-// Only devices have a queue pair 1 that takes packets. The permissive LID is the own port's.
+// Only devices and stations take packets of queue pair 1. The permissive LID is the own port's.
 bool InfinibandPorts::goes_as_packet(const ServedDevice& device, wire::Lid destination) const {
   if (fabric_.subnet().port(*device.adapter).lid == wire::Lid{} || !wire::is_unicast(destination))
     return false;
   const auto holder = fabric_.subnet().holder_of(destination);
-  return !holder || fabric_.device_at(*holder) != nullptr;
+  return !holder || fabric_.device_at(*holder) != nullptr || fabric_.stations().is_at(*holder);
 }
 
 void InfinibandPorts::arrive(subnet::NodeIndex node, const subnet::Datagram& datagram) {
@@ -93,7 +100,8 @@ void InfinibandPorts::arrive(subnet::NodeIndex node, const subnet::Datagram& dat
 
 PerformanceAgent& InfinibandPorts::performance_of(subnet::NodeIndex node) {
   const ServedDevice* const device = fabric_.device_at(node);
-  return device != nullptr ? gsi_.performance(*device) : performance_.at(node);
+  if (device != nullptr) return gsi_.performance(*device);
+  return performance_.try_emplace(node, counters_of_node(fabric_, node)).first->second;
 }
 
 void InfinibandPorts::arrive_at_device(ServedDevice& device, const subnet::Datagram& datagram,

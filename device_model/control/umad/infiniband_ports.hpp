@@ -67,12 +67,13 @@ class InfinibandPorts {
   Fabric& fabric_;
   Gsi& gsi_;
   Taker taker_;
-  std::map<subnet::NodeIndex, PerformanceAgent> performance_;  // of nodes without a device
+  std::map<subnet::NodeIndex, PerformanceAgent> performance_;  // of nodes without a device that were asked
   std::vector<Violations> violations_;                         // told so far, by node
   std::vector<ToldFaults> line_faults_;                        // likewise
   std::vector<const ServedDevice*> silent_;                    // whose links are
   Timer repeat_;                                               // of traps
   Timer listen_;                                               // whether silent links are silent still
+  ScopedWatch arrivals_;                                       // of datagrams that come out of links
 };
 
 }  // namespace urnic::control

@@ -49,8 +49,7 @@ bool RmppExchanges::Source::matches(const Source& other) const {
          header.method == other.header.method;
 }
 
-int RmppExchanges::send(const UmadPacket& packet, std::vector<std::byte> message, const GsiAddress& to,
-                        Clock::time_point now) {
+int RmppExchanges::check(const UmadPacket& packet, std::size_t bytes, const GsiAddress& to) const {
   MadHeader header;
   wire::mad::decode(packet.mad, header);
   const auto is_like_it = [&](const RmppMessage& other) {
@@ -58,15 +57,19 @@ int RmppExchanges::send(const UmadPacket& packet, std::vector<std::byte> message
     return is_same_class(theirs, header) && is_response(theirs.method) == is_response(header.method) &&
            (!is_response(header.method) || is_same_peer(other.to, to));
   };
-  if (message.size() < data_offset(header.management_class)) return EINVAL;
+  if (bytes < data_offset(header.management_class)) return EINVAL;
   if (std::any_of(outgoing_.begin(), outgoing_.end(), is_like_it)) return EINVAL;
-  std::size_t bytes = message.size();
-  for (const RmppMessage& other : outgoing_) bytes += other.sender.bytes();
-  if (outgoing_.size() >= kMostMessages || bytes > kMostBytes) return ENOMEM;
+  if (outgoing_.size() >= kMostMessages || bytes > kLongestMessage) return ENOMEM;
+  return surroundings_.may_send(outgoing_bytes() + bytes) ? 0 : ENOMEM;
+}
+
+void RmppExchanges::send(const UmadPacket& packet, std::vector<std::byte> message, const GsiAddress& to,
+                         Clock::time_point now) {
+  MadHeader header;
+  wire::mad::decode(packet.mad, header);
   const auto limits = limits_of(packet.header, first_window(header, to));
   outgoing_.push_back({packet, to, RmppSender(std::move(message), limits, now)});
   pump(now);
-  return 0;
 }
 
 // An answer begins with the window that the acknowledgement of its request has announced (IBTA 13.6).
@@ -108,8 +111,8 @@ void RmppExchanges::take_data(const Part& part) {
   if (incoming == nullptr) return;
   const bool was_complete = incoming->receiver.state() == RmppReceiver::State::complete;
   // What others have grown to since this one began counts, too.
-  const std::size_t room = kMostBytes - incoming_bytes();
-  const RmppReply answer = incoming->receiver.take(part.header, part.mad, room, part.now);
+  const bool has_room = surroundings_.may_receive(incoming_bytes() + wire::mad::kMadBytes);
+  const RmppReply answer = incoming->receiver.take(part.header, part.mad, has_room, part.now);
   std::vector<std::byte> whole;
   if (!was_complete && incoming->receiver.state() == RmppReceiver::State::complete)
     whole = std::exchange(incoming->receiver.message(), {});
@@ -144,10 +147,22 @@ bool RmppExchanges::make_room() {
   return true;
 }
 
+std::size_t RmppExchanges::outgoing_bytes() const {
+  std::size_t bytes = 0;
+  for (const RmppMessage& each : outgoing_) bytes += each.sender.bytes();
+  return bytes;
+}
+
 std::size_t RmppExchanges::incoming_bytes() const {
   std::size_t bytes = 0;
   for (const Incoming& each : incoming_) bytes += each.receiver.bytes();
   return bytes;
+}
+
+// Less is always allowed.
+void RmppExchanges::tell_bytes() const {
+  surroundings_.may_send(outgoing_bytes());
+  surroundings_.may_receive(incoming_bytes());
 }
 
 void RmppExchanges::take_acknowledgement(const Part& part) {
@@ -232,6 +247,7 @@ void RmppExchanges::forget_request(const PendingRequests::Key& key) {
 void RmppExchanges::drop_agent(std::uint32_t agent) {
   outgoing_.remove_if([&](const RmppMessage& message) { return message.packet.header.id == agent; });
   incoming_.remove_if([&](const Incoming& each) { return each.source.agent == agent; });
+  tell_bytes();
 }
 
 // Acknowledgements that come while a segment leaves move the window, and this loop goes on; so however long a
@@ -265,6 +281,7 @@ void RmppExchanges::end_finished() {
       finished.splice(finished.end(), outgoing_, message);
     message = next;
   }
+  tell_bytes();
   for (const RmppMessage& message : finished) surroundings_.ended(message);
 }
 

@@ -30,7 +30,6 @@ class RmppExchanges {
   // Of one file, and of each of both directions. What a peer begins beyond them it is told to stop; what the
   // program writes beyond them is refused.
   static constexpr std::size_t kMostMessages = 64;
-  static constexpr std::size_t kMostBytes = std::size_t{1} << 20;
   static constexpr std::size_t kLongestMessage = abi::kMostUmadBytes - sizeof(ib_user_mad_hdr);
   // How many segments leave at most until other work of the process gets its turn.
   static constexpr unsigned kSegmentsPerTurn = 256;
@@ -43,16 +42,23 @@ class RmppExchanges {
     std::function<void(std::uint32_t agent, const GsiAddress& from, std::vector<std::byte> message)> arrived;
     // The sender's state says how a message has ended.
     std::function<void(const RmppMessage& message)> ended;
+    // Whether all messages of one direction may have so many bytes from now on. They ask before there are
+    // more, and say so when there are fewer.
+    std::function<bool(std::size_t bytes)> may_send;
+    std::function<bool(std::size_t bytes)> may_receive;
     // Whether segments may leave: else they wait for kPauseForRoom, and nothing else does.
     std::function<bool()> has_room = [] { return true; };
   };
 
   explicit RmppExchanges(Surroundings surroundings) : surroundings_(std::move(surroundings)) {}
 
-  // Sends `message`, a packet that the program has written, from its header of a datagram on. Returns 0;
-  // EINVAL: one like it is under way, or it has no room for its headers; ENOMEM: too much is under way.
-  int send(const UmadPacket& packet, std::vector<std::byte> message, const GsiAddress& to,
-           Clock::time_point now);
+  // Whether `send` may have a message of so many bytes. Returns 0; EINVAL: one like it is under way, or it
+  // has no room for its headers; ENOMEM: too much is under way.
+  int check(const UmadPacket& packet, std::size_t bytes, const GsiAddress& to) const;
+  // Sends `message`, a packet that the program has written, from its header of a datagram on. check() has
+  // been content with it.
+  void send(const UmadPacket& packet, std::vector<std::byte> message, const GsiAddress& to,
+            Clock::time_point now);
 
   // A datagram of a class with RMPP for the agent. False: it is no part of a longer message.
   bool take(std::uint32_t agent, const GsiAddress& from, const wire::mad::MadHeader& header, MadBytes mad,
@@ -90,7 +96,9 @@ class RmppExchanges {
   void reply(const GsiAddress& to, std::span<const std::byte> headers, const RmppReply& reply);
   Incoming* begin(const Part& part);
   bool make_room();
+  std::size_t outgoing_bytes() const;
   std::size_t incoming_bytes() const;
+  void tell_bytes() const;
   Incoming* find_incoming(const Source& source);
   RmppMessage* find_outgoing(const Source& source);
   std::uint32_t first_window(const wire::mad::MadHeader& header, const GsiAddress& to) const;

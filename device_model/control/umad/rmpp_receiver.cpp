@@ -26,11 +26,11 @@ RmppReceiver::RmppReceiver(std::size_t offset, std::size_t most_bytes, Clock::ti
 std::size_t RmppReceiver::bytes() const { return message_.size() + early_.size() * wire::mad::kMadBytes; }
 
 RmppReply RmppReceiver::take(const RmppHeader& header, std::span<const std::byte, wire::mad::kMadBytes> mad,
-                             std::size_t room, Clock::time_point now) {
+                             bool has_room, Clock::time_point now) {
   if (state_ == State::over || header.segment > window_) return {};
   if (state_ == State::complete || header.segment <= acknowledged_) return acknowledge();
   if (header.segment <= taken_) return {};
-  if (room < wire::mad::kMadBytes) return give_up(RmppType::stop, RmppStatus::resources_exhausted);
+  if (!has_room) return give_up(RmppType::stop, RmppStatus::resources_exhausted);
   if (message_.empty()) message_.assign(mad.begin(), mad.begin() + static_cast<std::ptrdiff_t>(offset_));
   const auto data = mad.subspan(offset_);
   const Segment segment{header, {data.begin(), data.end()}};

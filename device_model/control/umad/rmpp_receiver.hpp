@@ -41,10 +41,10 @@ class RmppReceiver {
   // each segment.
   RmppReceiver(std::size_t offset, std::size_t most_bytes, Clock::time_point now);
 
-  // A segment for which check_segment was content. `room` is how much more than `bytes()` may be held: a
-  // message that needs a datagram's more is stopped.
+  // A segment for which check_segment was content. Unless `has_room` for a datagram more than `bytes()`, a
+  // message that needs it is stopped.
   RmppReply take(const wire::mad::RmppHeader& header, std::span<const std::byte, wire::mad::kMadBytes> mad,
-                 std::size_t room, Clock::time_point now);
+                 bool has_room, Clock::time_point now);
 
   enum class State : std::uint8_t { under_way, complete, over };
   State state() const { return state_; }

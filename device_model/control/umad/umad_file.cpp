@@ -13,6 +13,7 @@
 
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/loop/message_socket.hpp"
+#include "device_model/control/umad/packet_rest.hpp"
 #include "device_model/control/umad/umad_address.hpp"
 #include "wire/identifiers.hpp"
 #include "wire/mad/smp.hpp"
@@ -23,19 +24,18 @@ namespace {
 using wire::mad::ManagementClass;
 using wire::mad::Method;
 
-// The socket, the peer's pidfd, the timer; and packets that wait to be read.
+// The socket, the peer's pidfd, the timer.
 constexpr std::uint64_t kDescriptorsOfFile = 3;
-constexpr std::size_t kBacklog = 256;      // packets
-constexpr unsigned kMessagesPerTurn = 64;  // messages
+constexpr unsigned kMessagesPerTurn = 64;
 constexpr std::uint32_t kOver = EPOLLHUP | EPOLLRDHUP | EPOLLERR;
 constexpr std::uint32_t kIncoming = EPOLLIN | EPOLLRDHUP | EPOLLET;
-constexpr std::uint64_t kBytesOfFile = kBacklog * 512 + PendingRequests::kMost * 1024;
+constexpr std::uint64_t kBytesOfFile = 2 * UnreadPackets::kBytes + PendingRequests::kMost * 1024;
 constexpr std::uint64_t kBytesOfAgent = 16 * 1024;  // an entry for each method
 // What a packet has to have behind its header, as in Linux.
 constexpr std::size_t kLeastMad = 36;
-// Of packets that wait to be read.
-constexpr std::size_t kBacklogBytes = std::size_t{1} << 20;
-constexpr std::uint64_t kBytesOfRmpp = 2 * RmppExchanges::kMostBytes + kBacklogBytes;
+// Of each direction. What grows may have as much memory again.
+constexpr std::size_t kMostBytesOfMessages = abi::kMostUmadBytes;
+constexpr std::size_t kGrowth = 2;
 
 template <class Value>
 std::vector<std::byte> bytes_of(const Value& value) {
@@ -71,13 +71,18 @@ UmadFile::UmadFile(const Surroundings& surroundings, ServedDevice& device, memor
       closed_(std::move(closed)),
       account_(surroundings.fabric.quotas().account(peer_.pid())),
       charge_(account_->charge(Resource::descriptors, kDescriptorsOfFile, kBytesOfFile)),
+      outgoing_memory_(account_, kMostBytesOfMessages),
+      incoming_memory_(account_, kGrowth * kMostBytesOfMessages),
       exchanges_({.transmit = [this](const GsiAddress& to, const wire::mad::Mad& mad) { transmit(to, mad); },
                   .arrived =
                       [this](std::uint32_t id, const GsiAddress& from, std::vector<std::byte> message) {
                         take_message(agents_[id]->agent, from, message);
                       },
                   .ended = [this](const RmppMessage& message) { message_ended(message); },
+                  .may_send = [this](std::size_t bytes) { return outgoing_memory_.hold(bytes); },
+                  .may_receive = [this](std::size_t bytes) { return incoming_memory_.hold(kGrowth * bytes); },
                   .has_room = [this] { return surroundings_.gsi.has_room(device_); }}),
+      unread_(socket_.get(), account_, device.settings.name),
       timer_(surroundings.loop, [this] { expire(); }),
       watch_(surroundings.loop, socket_.get(), kIncoming, [this](std::uint32_t events) { ready(events); }) {}
 
@@ -95,16 +100,17 @@ void UmadFile::close() {
 }
 
 void UmadFile::ready(std::uint32_t events) {
-  if ((events & EPOLLOUT) != 0) send_backlog();
+  if ((events & EPOLLOUT) != 0) hand_over();
   const bool over = (events & kOver) != 0;
   if (!handle_all() || over) close();
 }
 
 // The messages that are there, but for a last mark: the loop tells of new ones only, or, after a turn's
-// worth, of those that are left.
+// worth, of those that are left. A long one takes as long as many others.
 bool UmadFile::handle_all() {
   int bytes = 0;
-  for (unsigned handled = 0; handled < kMessagesPerTurn; ++handled) {
+  long_request_ = false;
+  for (unsigned handled = 0; handled < kMessagesPerTurn && !long_request_; ++handled) {
     if (ioctl(socket_.get(), FIONREAD, &bytes) != 0) return false;
     if (bytes <= static_cast<int>(abi::kUmadMarkBytes)) return true;
     if (!handle_one()) return false;
@@ -120,21 +126,15 @@ void UmadFile::watch_for(bool room) {
 
 // False: the connection is to be closed.
 bool UmadFile::handle_one() {
-  const std::span<std::byte> message = surroundings_.message;
+  std::array<std::byte, sizeof(abi::UmadRequest) + abi::kMaxUmadPacket> message;
   std::vector<memory::Descriptor> descriptors;
   int flags = 0;
   const ssize_t length = receive_bytes(socket_.get(), message, descriptors, flags);
   if (length < 0) return errno == EAGAIN;
   if (length == abi::kUmadMarkBytes && descriptors.empty()) return true;
-  abi::UmadRequest request{};
   std::optional<Answer> answer;
-  if (static_cast<std::size_t>(length) >= sizeof request && descriptors.size() == 1 &&
-      (flags & (MSG_TRUNC | MSG_CTRUNC)) == 0 && !surroundings_.disposal.refuses(peer_.pid())) {
-    std::memcpy(&request, message.data(), sizeof request);
-    const auto body = message.first(static_cast<std::size_t>(length)).subspan(sizeof request);
-    if (request.magic == abi::kUmadMagic)
-      answer = handle(static_cast<abi::UmadRequestKind>(request.kind), body);
-  }
+  if ((flags & (MSG_TRUNC | MSG_CTRUNC)) == 0 && !surroundings_.disposal.refuses(peer_.pid()))
+    answer = handle(std::span(message).first(static_cast<std::size_t>(length)), descriptors);
   if (answer) {
     std::vector<std::byte> reply = bytes_of(abi::UmadReply{abi::kUmadMagic, answer->error});
     reply.insert(reply.end(), answer->argument.begin(), answer->argument.end());
@@ -147,17 +147,33 @@ bool UmadFile::handle_one() {
   return answer.has_value();
 }
 
-// Empty: nonsense.
-std::optional<UmadFile::Answer> UmadFile::handle(abi::UmadRequestKind kind, std::span<const std::byte> body) {
+// Empty: nonsense. The first descriptor is for the answer, the second one a packet's rest.
+std::optional<UmadFile::Answer> UmadFile::handle(std::span<const std::byte> message,
+                                                 const std::vector<memory::Descriptor>& descriptors) {
+  abi::UmadRequest request{};
+  if (message.size() < sizeof request || descriptors.empty()) return {};
+  std::memcpy(&request, message.data(), sizeof request);
+  if (request.magic != abi::kUmadMagic) return {};
+  const auto kind = static_cast<abi::UmadRequestKind>(request.kind);
+  Body body{message.subspan(sizeof request)};
+  if (descriptors.size() == 1) return handle(kind, body);
+  const bool may_have_rest = kind == abi::UmadRequestKind::write && body.bytes.size() == abi::kMaxUmadPacket;
+  if (descriptors.size() > 2 || !may_have_rest) return {};
+  body.rest = descriptors[1].get();
+  long_request_ = true;
+  return handle(kind, body);
+}
+
+std::optional<UmadFile::Answer> UmadFile::handle(abi::UmadRequestKind kind, const Body& body) {
   switch (kind) {
     case abi::UmadRequestKind::write:
       return Answer{write(body), {}};
     case abi::UmadRequestKind::register_agent:
-      return register_agent<ib_user_mad_reg_req>(body);
+      return register_agent<ib_user_mad_reg_req>(body.bytes);
     case abi::UmadRequestKind::register_agent2:
-      return register_agent<ib_user_mad_reg_req2>(body);
+      return register_agent<ib_user_mad_reg_req2>(body.bytes);
     case abi::UmadRequestKind::unregister_agent:
-      return Answer{unregister_agent(body), {}};
+      return Answer{unregister_agent(body.bytes), {}};
     case abi::UmadRequestKind::enable_pkey:
       return Answer{enable_pkey(), {}};
   }
@@ -193,7 +209,6 @@ int UmadFile::add_agent(const AgentRequest& request, std::uint32_t& id) {
   auto own = std::make_unique<OwnAgent>();
   try {
     own->charge = account_->charge(Resource::memory, kBytesOfAgent);
-    if (request.wants_rmpp()) prepare_for_long_messages();
   } catch (const std::system_error& refused) {
     return refused.code().value();
   }
@@ -202,13 +217,6 @@ int UmadFile::add_agent(const AgentRequest& request, std::uint32_t& id) {
   if (const int error = surroundings_.agents.add(own->agent)) return error;
   *free = std::move(own);
   return 0;
-}
-
-void UmadFile::prepare_for_long_messages() {
-  if (rmpp_charge_) return;
-  rmpp_charge_ = account_->charge(Resource::memory, kBytesOfRmpp);
-  const int bytes = abi::kUmadSocketBuffer;
-  setsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
 }
 
 int UmadFile::unregister_agent(std::span<const std::byte> body) {
@@ -237,17 +245,17 @@ std::size_t UmadFile::header_bytes() const {
   return has_pkey_index_ ? sizeof(ib_user_mad_hdr) : sizeof(ib_user_mad_hdr_old);
 }
 
-int UmadFile::write(std::span<const std::byte> bytes) {
-  if (bytes.size() < header_bytes() + kLeastMad) return EINVAL;
+int UmadFile::write(const Body& body) {
+  if (body.bytes.size() < header_bytes() + kLeastMad) return EINVAL;
   UmadPacket packet;
-  std::memcpy(&packet.header, bytes.data(), header_bytes());
+  std::memcpy(&packet.header, body.bytes.data(), header_bytes());
   if (packet.header.id >= kAgents) return EINVAL;
   if (agents_[packet.header.id] == nullptr) return EIO;
   GsiAddress to;
   if (const int error = find_address(surroundings_.fabric, device_, packet.header, to)) return error;
   if (has_pkey_index_) to.pkey_index = packet.header.pkey_index;
-  const auto mad = bytes.subspan(header_bytes());
-  std::copy_n(mad.begin(), std::min(mad.size(), packet.mad.size()), packet.mad.begin());
+  const Body mad{body.bytes.subspan(header_bytes()), body.rest};
+  std::copy_n(mad.bytes.begin(), std::min(mad.bytes.size(), packet.mad.size()), packet.mad.begin());
   return send(packet, mad, to);
 }
 
@@ -262,8 +270,8 @@ int UmadFile::check_class(const UmadAgent& agent, ManagementClass management_cla
   return device_.settings.raw_packets == RawPackets::all || peer_.has_net_raw() ? 0 : EPERM;
 }
 
-// `message` is the packet's datagram as the program wrote it: longer than the packet's if it is several.
-int UmadFile::send(UmadPacket& packet, std::span<const std::byte> message, const GsiAddress& to) {
+// `mad` is the packet's datagram as the program wrote it: longer than the packet's if it is several.
+int UmadFile::send(UmadPacket& packet, const Body& mad, const GsiAddress& to) {
   const UmadAgent& agent = agents_[packet.header.id]->agent;
   wire::mad::MadHeader header;
   wire::mad::RmppHeader rmpp;
@@ -277,9 +285,9 @@ int UmadFile::send(UmadPacket& packet, std::span<const std::byte> message, const
   }
   const bool awaits = request && packet.header.timeout_ms != 0;
   const bool has_parts = agent.request.wants_rmpp() && has_rmpp(header.management_class) && rmpp.active;
-  if (!has_parts && message.size() > packet.mad.size()) return EINVAL;
+  if (!has_parts && (mad.bytes.size() > packet.mad.size() || mad.rest >= 0)) return EINVAL;
   if (const int error = awaits ? pending_.check(key_of(header)) : 0) return error;
-  const int error = has_parts ? send_message(packet, message, to, awaits) : send_datagram(packet, to, awaits);
+  const int error = has_parts ? send_message(packet, mad, to, awaits) : send_datagram(packet, to, awaits);
   if (awaits || has_parts) set_timer();
   return error;
 }
@@ -297,16 +305,20 @@ int UmadFile::send_datagram(UmadPacket& packet, const GsiAddress& to, bool await
 }
 
 // Linux repeats such a request while it is being sent, but not once it has been acknowledged.
-int UmadFile::send_message(const UmadPacket& packet, std::span<const std::byte> message, const GsiAddress& to,
-                           bool awaits) {
+int UmadFile::send_message(const UmadPacket& packet, const Body& mad, const GsiAddress& to, bool awaits) {
+  const auto rest = mad.rest < 0 ? 0 : rest_bytes(mad.rest);
+  if (!rest) return EINVAL;
+  const std::size_t first = mad.bytes.size();
+  if (const int error = exchanges_.check(packet, first + *rest, to)) return error;
+  std::vector<std::byte> bytes(first + *rest);
+  std::copy(mad.bytes.begin(), mad.bytes.end(), bytes.begin());
+  if (mad.rest >= 0 && !read_rest(mad.rest, std::span(bytes).subspan(first))) return EINVAL;
+  std::copy_n(packet.mad.begin(), wire::mad::kMadHeaderBytes, bytes.begin());
   wire::mad::MadHeader header;
   wire::mad::decode(packet.mad, header);
-  std::vector<std::byte> bytes(message.begin(), message.end());
-  std::copy_n(packet.mad.begin(), wire::mad::kMadHeaderBytes, bytes.begin());
   if (awaits) pending_.add_leaving(key_of(header), {.packet = packet, .to = to});
-  const int error = exchanges_.send(packet, std::move(bytes), to, PendingRequests::Clock::now());
-  if (awaits && error != 0) pending_.drop(key_of(header));
-  return error;
+  exchanges_.send(packet, std::move(bytes), to, PendingRequests::Clock::now());
+  return 0;
 }
 
 // As on Linux, the program hears of a message that has timed out, and of no other end.
@@ -413,32 +425,15 @@ void UmadFile::queue(const UmadAgent& agent, const GsiAddress& from, std::span<c
 
 void UmadFile::queue(const ib_user_mad_hdr& header, std::span<const std::byte> mad) {
   std::vector<std::byte> bytes(header_bytes() + mad.size());
-  if (backlog_.size() >= kBacklog || backlog_bytes_ + bytes.size() > kBacklogBytes) {
-    ++device_.gsi.unclaimed;
-    return;
-  }
   std::memcpy(bytes.data(), &header, header_bytes());
   std::copy(mad.begin(), mad.end(), bytes.begin() + static_cast<std::ptrdiff_t>(header_bytes()));
-  backlog_bytes_ += bytes.size();
-  backlog_.push_back(std::move(bytes));
-  if (backlog_.size() == 1) send_backlog();
+  if (!unread_.add(std::move(bytes))) ++device_.gsi.unclaimed;
+  if (waits_for_room_ != unread_.awaits_room()) watch_for(unread_.awaits_room());
 }
 
-// A packet that no buffer of the socket holds, because the system allows none as large, is lost.
-void UmadFile::send_backlog() {
-  while (!backlog_.empty()) {
-    const std::vector<std::byte>& packet = backlog_.front();
-    if (!control::send_message(socket_.get(), packet, {})) {
-      if (errno != EMSGSIZE) break;
-      log::warn(
-          "{}: a management message of {} bytes does not fit into a socket's buffer, and is lost: raise "
-          "net.core.wmem_max to {}",
-          device_.settings.name, packet.size(), abi::kUmadSocketBuffer);
-    }
-    backlog_bytes_ -= packet.size();
-    backlog_.pop_front();
-  }
-  if (waits_for_room_ == backlog_.empty()) watch_for(!backlog_.empty());
+void UmadFile::hand_over() {
+  unread_.hand_over();
+  if (waits_for_room_ != unread_.awaits_room()) watch_for(unread_.awaits_room());
 }
 
 }  // namespace urnic::control

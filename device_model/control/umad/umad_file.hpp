@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,9 +16,11 @@
 #include "device_model/control/loop/event_loop.hpp"
 #include "device_model/control/loop/peer.hpp"
 #include "device_model/control/umad/agents.hpp"
+#include "device_model/control/umad/held_memory.hpp"
 #include "device_model/control/umad/infiniband_ports.hpp"
 #include "device_model/control/umad/pending_requests.hpp"
 #include "device_model/control/umad/rmpp_exchanges.hpp"
+#include "device_model/control/umad/unread_packets.hpp"
 
 namespace urnic::control {
 
@@ -33,9 +34,7 @@ class UmadFile {
     DescriptorDisposal& disposal;
     UmadAgents& agents;
     InfinibandPorts& ports;
-    std::span<std::byte> message;  // room for the longest message of a program, shared by all files
   };
-  static constexpr std::size_t kLongestMessage = sizeof(abi::UmadRequest) + abi::kMostUmadBytes;
 
   // Calls `closed` (the last thing it does) when the program is gone or has sent nonsense; the owner destroys
   // the file then. Throws std::system_error: the program has too much already.
@@ -56,6 +55,11 @@ class UmadFile {
  private:
   static constexpr std::uint32_t kAgents = 32;
 
+  // What a program has sent behind the head of its request. `rest` is a descriptor, or negative.
+  struct Body {
+    std::span<const std::byte> bytes;
+    int rest = -1;
+  };
   // An answer to the program: 0 or an errno, and the ioctl's argument.
   struct Answer {
     int error = 0;
@@ -67,23 +71,23 @@ class UmadFile {
   bool handle_all();
   bool handle_one();
   void watch_for(bool room);
-  std::optional<Answer> handle(abi::UmadRequestKind kind, std::span<const std::byte> body);
+  std::optional<Answer> handle(std::span<const std::byte> message,
+                               const std::vector<memory::Descriptor>& descriptors);
+  std::optional<Answer> handle(abi::UmadRequestKind kind, const Body& body);
 
   template <class Argument>
   std::optional<Answer> register_agent(std::span<const std::byte> body);
   int add_agent(const AgentRequest& request, std::uint32_t& id);
-  void prepare_for_long_messages();
   int unregister_agent(std::span<const std::byte> body);
   void remove_agent(std::uint32_t id);
   int enable_pkey();
 
   std::size_t header_bytes() const;
-  int write(std::span<const std::byte> bytes);
+  int write(const Body& body);
   int check_class(const UmadAgent& agent, wire::mad::ManagementClass management_class) const;
-  int send(UmadPacket& packet, std::span<const std::byte> message, const GsiAddress& to);
+  int send(UmadPacket& packet, const Body& mad, const GsiAddress& to);
   int send_datagram(UmadPacket& packet, const GsiAddress& to, bool awaits);
-  int send_message(const UmadPacket& packet, std::span<const std::byte> message, const GsiAddress& to,
-                   bool awaits);
+  int send_message(const UmadPacket& packet, const Body& mad, const GsiAddress& to, bool awaits);
   void message_ended(const RmppMessage& message);
   bool take_part(const UmadAgent& agent, const GsiAddress& from, MadBytes mad,
                  const wire::mad::MadHeader& header);
@@ -95,7 +99,7 @@ class UmadFile {
   void queue(const UmadAgent& agent, const GsiAddress& from, std::span<const std::byte> mad);
   void queue(const ib_user_mad_hdr& header, std::span<const std::byte> mad);
   void give_back(UmadPacket packet);
-  void send_backlog();
+  void hand_over();
 
   Surroundings surroundings_;
   ServedDevice& device_;
@@ -112,10 +116,11 @@ class UmadFile {
   bool registered_ = false;                                // an agent, ever
   bool has_pkey_index_ = false;                            // headers are 64 bytes long, else 56
   PendingRequests pending_;
-  Charge rmpp_charge_;  // once an agent wants RMPP
+  HeldMemory outgoing_memory_;
+  HeldMemory incoming_memory_;
   RmppExchanges exchanges_;
-  std::deque<std::vector<std::byte>> backlog_;  // that the socket has no room for
-  std::size_t backlog_bytes_ = 0;
+  UnreadPackets unread_;
+  bool long_request_ = false;    // the last one had a rest
   bool waits_for_room_ = false;  // the watch is for that, too
   Timer timer_;
   ScopedWatch watch_;

@@ -9,8 +9,7 @@ UmadServer::UmadServer(EventLoop& loop, Fabric& fabric, Gsi& gsi, DescriptorDisp
              [this](ServedDevice& device, const GsiAddress& from, MadBytes mad) {
                return take(device, from, mad);
              }),
-      surroundings_{
-          loop, fabric, gsi, disposal, agents_, ports_, {message_.get(), UmadFile::kLongestMessage}} {
+      surroundings_{loop, fabric, gsi, disposal, agents_, ports_} {
   gsi.on_other(
       [this](ServedDevice& device, const GsiAddress& from, MadBytes mad) { return take(device, from, mad); });
 }

@@ -42,8 +42,6 @@ class UmadServer {
 
   UmadAgents agents_;
   InfinibandPorts ports_;
-  // Not initialised: its pages take no memory before a message is as long.
-  std::unique_ptr<std::byte[]> message_{new std::byte[UmadFile::kLongestMessage]};
   UmadFile::Surroundings surroundings_;
   std::vector<std::unique_ptr<ListeningSocket>> nodes_;
   std::deque<ManagerSeat> seats_;

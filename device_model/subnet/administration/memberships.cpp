@@ -16,18 +16,12 @@ constexpr std::chrono::milliseconds kPatience{3000};
 constexpr std::chrono::seconds kFirstPause{1};
 constexpr unsigned kPauses = 6;
 
-// What Linux's rdma_cm gives: the manager chooses the rest of a group that is made (cma_join_ib_multicast).
-constexpr wire::mad::ComponentMask kJoinComponents =
-    wire::mad::member_component::kGroup | wire::mad::member_component::kPort |
-    wire::mad::member_component::kQkey | wire::mad::member_component::kTrafficClass |
-    wire::mad::member_component::kPkey | wire::mad::member_component::kServiceLevel |
-    wire::mad::member_component::kFlowLabel | wire::mad::member_component::kJoinState;
 constexpr wire::mad::ComponentMask kLeaveComponents = wire::mad::member_component::kGroup |
                                                       wire::mad::member_component::kPort |
                                                       wire::mad::member_component::kJoinState;
 
-bool agree(const MulticastMemberRecord& one, const MulticastMemberRecord& other) {
-  return one.qkey == other.qkey && one.pkey == other.pkey;
+bool agree(const MembershipRequest& one, const MembershipRequest& other) {
+  return one.record.qkey == other.record.qkey && one.record.pkey == other.record.pkey;
 }
 
 }  // namespace
@@ -36,10 +30,10 @@ Membership::~Membership() {
   if (memberships_ != nullptr) memberships_->leave(number_);
 }
 
-Membership Memberships::join(NodeIndex adapter, const MulticastMemberRecord& wanted, Held held,
-                             Joined joined) {
+Membership Memberships::join(NodeIndex adapter, const MembershipRequest& wanted, Held held, Joined joined) {
   const std::uint64_t number = ++last_number_;
-  const Key key{adapter, wanted.group, wanted.group == wire::Gid{} ? number : 0};
+  const wire::Gid& gid = wanted.record.group;
+  const Key key{adapter, gid, gid == wire::Gid{} ? number : 0};
   Group& group = groups_[key];
   keys_.emplace(number, key);
   const bool is_first = group.members.empty();
@@ -52,7 +46,7 @@ Membership Memberships::join(NodeIndex adapter, const MulticastMemberRecord& wan
     const Joined refused = std::move(group.members.back().joined);
     group.members.pop_back();
     keys_.erase(number);
-    refused(Outcome::refused, wanted);
+    refused(Outcome::refused, wanted.record);
   }
   return Membership(*this, number);
 }
@@ -87,7 +81,7 @@ void Memberships::proceed(const Key& key) {
   if (place == groups_.end() || place->second.progress == Progress::asking) return;
   Group& group = place->second;
   std::uint8_t needed = 0;
-  for (const Member& member : group.members) needed |= member.wanted.join_state;
+  for (const Member& member : group.members) needed |= member.wanted.record.join_state;
   const auto missing = static_cast<std::uint8_t>(needed & ~group.state);
   const auto surplus = static_cast<std::uint8_t>(group.state & ~needed);
   if (missing != 0 && group.progress == Progress::pausing) return;
@@ -104,12 +98,13 @@ void Memberships::proceed(const Key& key) {
 void Memberships::ask(Place place, Method method, std::uint8_t state) {
   Group& group = place->second;
   const Key key = place->first;
-  MulticastMemberRecord record = group.members.empty() ? group.record : group.members.front().wanted;
+  const bool joins = method == Method::set;
+  MulticastMemberRecord record = joins ? group.members.front().wanted.record : group.record;
   if (group.record.group != wire::Gid{}) record.group = group.record.group;
   record.join_state = state;
   group.progress = Progress::asking;
   auto query = client_.ask(
-      std::get<0>(key), method, method == Method::set ? kJoinComponents : kLeaveComponents, record,
+      std::get<0>(key), method, joins ? group.members.front().wanted.components : kLeaveComponents, record,
       patience_for(kPatience), now_(), [this, key, method, state](Outcome outcome, const Mad& mad) {
         answered(key, method, state, outcome, mad);
       });
@@ -171,7 +166,7 @@ void Memberships::tell_failed(const Key& key, Outcome outcome) {
   const auto place = groups_.find(key);
   Group& group = place->second;
   const auto is_missing = [&](const Member& member) {
-    return (member.wanted.join_state & ~group.state) != 0;
+    return (member.wanted.record.join_state & ~group.state) != 0;
   };
   const bool is_last = group.pauses == kPauses;
   for (auto next = group.members.begin(); next != group.members.end();) {
@@ -187,7 +182,7 @@ void Memberships::tell_failed(const Key& key, Outcome outcome) {
     group.pauses = 0;
     proceed(key);
   }
-  for (const Member& member : failed) member.joined(outcome, member.wanted);
+  for (const Member& member : failed) member.joined(outcome, member.wanted.record);
 }
 
 }  // namespace urnic::subnet::administration

@@ -17,6 +17,12 @@ namespace urnic::subnet::administration {
 
 using wire::mad::MulticastMemberRecord;
 
+// What the manager is asked for when a port joins.
+struct MembershipRequest {
+  MulticastMemberRecord record;
+  wire::mad::ComponentMask components = 0;  // what of the record counts: its group, port and join state do
+};
+
 class Memberships;
 
 // A member of a group; its end leaves the group.
@@ -53,14 +59,13 @@ class Memberships {
   Memberships(const Memberships&) = delete;
   Memberships& operator=(const Memberships&) = delete;
 
-  // Joins the adapter's port to `wanted.group`, with its port, Q_Key, P_Key and join state, and makes the
-  // group if nobody has. A group of zeros is a new one, which the manager names. Calls `joined` once, perhaps
-  // before it returns, and once more if the membership is lost later (join_again); not if it has ended
-  // before. Who joins with another Q_Key or P_Key than the group has is refused. `joined` may join, and end
-  // memberships. `held` is kept until the member has ended, and as long after that as its group is only here
-  // for the manager's answers.
-  [[nodiscard]] Membership join(NodeIndex adapter, const MulticastMemberRecord& wanted, Held held,
-                                Joined joined);
+  // Joins the adapter's port to the group of `wanted`; the manager makes the group if nobody has, and if the
+  // components are enough for it. A group of zeros is a new one, which the manager names. Calls `joined`
+  // once, perhaps before it returns, and once more if the membership is lost later (join_again); not if it
+  // has ended before. Who joins with another Q_Key or P_Key than the first member is refused. `joined` may
+  // join, and end memberships. `held` is kept until the member has ended, and as long after that as its group
+  // is only here for the manager's answers.
+  [[nodiscard]] Membership join(NodeIndex adapter, const MembershipRequest& wanted, Held held, Joined joined);
 
   // Joins all of the adapter's groups again: its manager has forgotten them, or is another one
   // (IBTA 14.4.11, PortInfo.ClientReregister). A manager that refuses may be busy yet: it is asked again
@@ -74,7 +79,7 @@ class Memberships {
   friend class Membership;
   struct Member {
     std::uint64_t number = 0;
-    MulticastMemberRecord wanted;
+    MembershipRequest wanted;
     Held held;
     Joined joined;
     bool has_joined = false;  // and was told

@@ -262,6 +262,23 @@ BOOST_AUTO_TEST_CASE(options_of_opensm_come_behind_its_own) {
   BOOST_TEST(start.words.back() == "ftree");
 }
 
+BOOST_AUTO_TEST_CASE(opensm_manages_from_a_device_that_has_a_cable) {
+  const auto guid_in = [](const std::string& fabric) {
+    const std::string devices =
+        kDevice + "node_guid = \"0x0000000000000001\"\n" + kDevice + "node_guid = \"0x0000000000000002\"\n";
+    const Configuration configuration =
+        parse_configuration("subnet_manager = \"opensm\"\n" + devices +
+                                "[[fabric.switches]]\nname = \"hub\"\nports = 4\n" + fabric,
+                            "lab.toml");
+    return opensm_start("opensm", "/run/opensm", "preloaded", configuration).words.at(2);
+  };
+  BOOST_TEST(guid_in("") == "0x0000000000000001");
+  const std::string down = "[[fabric.links]]\nfrom = \"urnic0\"\nto = \"hub:1\"\nstate = \"down\"\n";
+  BOOST_TEST(guid_in(down) == "0x0000000000000002");
+  BOOST_TEST(guid_in(down + "[[fabric.links]]\nfrom = \"urnic1\"\nto = \"hub:2\"\nstate = \"down\"\n") ==
+             "0x0000000000000001");
+}
+
 BOOST_AUTO_TEST_CASE(a_file_of_ibsim) {
   const test::TemporaryDirectory directory;
   const std::string file = (directory.path() / "lab.net").string();
@@ -300,6 +317,32 @@ BOOST_AUTO_TEST_CASE(a_file_of_ibsim) {
   for (int i = 0; i < 800; ++i) large += "Switch 254 \"S" + std::to_string(i) + "\"\n";
   check_says(error(large), file + ":789:", "at most 200000 ports in all");
   check_says(section_error("ibsim_net = \"/nowhere.net\"\n"), "/nowhere.net:", "cannot be read");
+}
+
+BOOST_AUTO_TEST_CASE(settings_beside_a_file_of_ibsim) {
+  const test::TemporaryDirectory directory;
+  const std::string file = (directory.path() / "lab.net").string();
+  std::ofstream(file) << "Switch 8 \"S1\"\n[1] \"H1\"[1] w=1 s=1\n\nHca 1 \"H1\"\n";
+  const std::string beside = "ibsim_net = \"" + file + "\"\n[fabric]\n";
+  const Configuration configuration = parse_configuration(
+      beside + "credits = true\nbuffer_bytes = 8192\nhop_delay_us = 1.5\nvls = 1\nmtu = 2048\n", "lab.toml");
+  BOOST_REQUIRE(configuration.credits.has_value());
+  BOOST_TEST(configuration.credits->buffer_bytes == 8192u);
+  BOOST_TEST((configuration.credits->hop_delay == transport::Nanoseconds(1500)));
+  const auto network = subnet::build(configuration.fabric);
+  const wire::mad::PortInfo& port = network->node(0).ports[1].info;
+  BOOST_TEST(subnet::data_rate_mbps(subnet::active_rate(port)) == 2000u);
+  BOOST_TEST(port.vl_capacity == 1u);
+  BOOST_TEST(port.mtu_capacity == 4u);
+  BOOST_TEST(!parse_configuration(beside + "credits = false\n", "lab.toml").credits.has_value());
+  // What the file says is not said twice.
+  for (const char* const key :
+       {"speed = \"SDR\"", "width = \"1x\"", "[[fabric.switches]]", "[[fabric.hosts]]"})
+    check_says(section_error(beside + key + "\n"),
+               "lab.toml:", "nothing beside ibsim_net, whose file has it");
+  check_says(section_error(beside + "buffer_bytes = 8192\n"),
+             "lab.toml:3:", "nothing without credits = true");
+  check_says(section_error(beside + "credit = true\n"), "lab.toml:3:", "credit");
 }
 
 BOOST_AUTO_TEST_CASE(more_hosts_than_devices) {

@@ -74,7 +74,7 @@ inline std::vector<Mad> segments_of(std::size_t data) {
 }
 
 inline RmppReply take(RmppReceiver& receiver, const Mad& mad, Time now = {}) {
-  return receiver.take(rmpp_of(mad), mad, RmppExchanges::kMostBytes, now);
+  return receiver.take(rmpp_of(mad), mad, true, now);
 }
 
 }  // namespace urnic::control::test

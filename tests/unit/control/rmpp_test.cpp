@@ -179,10 +179,9 @@ BOOST_DATA_TEST_CASE(a_segment_without_room_for_it_stops_the_message, boost::uni
                      next) {
   const auto sent = segments_of(5 * kRoom);
   RmppReceiver receiver(kOffset, 100000, {});
-  BOOST_TEST(
-      (receiver.take(rmpp_of(sent[0]), sent[0], wire::mad::kMadBytes, {}).type == RmppType::acknowledgement));
+  BOOST_TEST((receiver.take(rmpp_of(sent[0]), sent[0], true, {}).type == RmppType::acknowledgement));
   const Mad& mad = sent[static_cast<std::size_t>(next)];
-  BOOST_TEST((receiver.take(rmpp_of(mad), mad, wire::mad::kMadBytes - 1, {}) ==
+  BOOST_TEST((receiver.take(rmpp_of(mad), mad, false, {}) ==
               RmppReply{.type = RmppType::stop, .status = RmppStatus::resources_exhausted}));
   BOOST_TEST(receiver.bytes() == 0u);
 }

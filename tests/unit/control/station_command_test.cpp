@@ -23,7 +23,79 @@ struct WithProcess {
   }
 };
 
+constexpr const char* kInfiniband =
+    "subnet_manager = \"built_in\"\n[fabric]\n[[fabric.switches]]\nname = \"hub\"\nports = 4\n"
+    "[[fabric.hosts]]\nname = \"spare\"\n[[devices]]\nlink_layer = \"infiniband\"\n[[devices]]\nlink_layer = "
+    "\"infiniband\"\n";
+
+// Of InfiniBand devices at a switch with a host and one free port.
+struct InSubnet {
+  RunningProcess process{{}, parse_configuration(kInfiniband, "lab.toml")};
+
+  static json at(const char* host) { return {{"cmd", "station"}, {"device", "urnic1"}, {"host", host}}; }
+  std::string error(AdminProgram& admin, const json& request) {
+    return admin.ask(request).value("error", "none");
+  }
+  json stations(AdminProgram& admin) { return admin.ask({{"cmd", "subnet"}}).at("subnet").at("stations"); }
+};
+
 }  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(station_in_subnet, InSubnet)
+
+BOOST_AUTO_TEST_CASE(a_host_is_added_and_the_manager_brings_it_up) {
+  AdminProgram admin(process);
+  BOOST_TEST(stations(admin).empty());
+  const json answer = admin.ask(at("script"));
+  BOOST_TEST(answer.value("error", "") == "");
+  BOOST_TEST(answer.at("host") == "script");
+  BOOST_REQUIRE(admin.descriptors.size() == 1u);
+  while (stations(admin).at(0).at("state") != "active") sched_yield();
+  const json station = stations(admin).at(0);
+  BOOST_TEST(station.at("host") == "script");
+  BOOST_TEST(station.at("lid") != 0);
+  BOOST_TEST(station.at("gid") == "fe80::75:72ff:fe80:1");
+}
+
+BOOST_AUTO_TEST_CASE(the_host_stays_and_has_its_lid_for_the_next_one) {
+  AdminProgram second(process);
+  json before;
+  {
+    AdminProgram first(process);
+    BOOST_TEST(error(first, at("script")) == "none");
+    while (stations(first).at(0).at("state") != "active") sched_yield();
+    before = stations(first);
+    BOOST_TEST(error(first, at("script")) == "this connection has a station already");
+    BOOST_TEST(error(second, at("script")).find("another script is the host script") == 0u);
+  }
+  while (error(second, at("script")) != "none") sched_yield();
+  BOOST_TEST(stations(second) == before);
+}
+
+BOOST_AUTO_TEST_CASE(a_host_of_the_configuration_needs_no_free_port) {
+  AdminProgram admin(process);
+  BOOST_TEST(error(admin, at("spare")) == "none");
+  BOOST_TEST(stations(admin).at(0).at("host") == "spare");
+  BOOST_TEST(stations(admin).at(0).at("state") == "active");
+  AdminProgram one(process);
+  BOOST_TEST(error(one, at("script")) == "none");
+  AdminProgram other(process);
+  BOOST_TEST(
+      error(other, at("more")).find("no switch of the InfiniBand fabric has a free port for the host more") ==
+      0u);
+}
+
+BOOST_AUTO_TEST_CASE(other_names_are_refused) {
+  AdminProgram admin(process);
+  BOOST_TEST(error(admin, at("hub")).find("hub is a switch of the InfiniBand fabric") == 0u);
+  BOOST_TEST(error(admin, at("urnic0")).find("urnic0 is a device of the InfiniBand fabric") == 0u);
+  for (const char* const name : {"", "a:b", "caf\xC3\xA9"})
+    BOOST_TEST(error(admin, at(name)).find("\"host\" must be") == 0u, name);
+  BOOST_TEST(error(admin, {{"cmd", "station"}}).find("\"host\" must be") == 0u);
+  BOOST_TEST(stations(admin).empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_FIXTURE_TEST_SUITE(station_command, WithProcess)
 

@@ -1,6 +1,11 @@
 // /dev/infiniband/umadN: messages of several datagrams between programs; issmN: who is a port's subnet
 // manager.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
 #include <cerrno>
+#include <map>
 #include <optional>
 
 #include "device_model/control/umad/rmpp_exchanges.hpp"
@@ -196,11 +201,42 @@ BOOST_AUTO_TEST_CASE(a_long_request_is_over_with_its_answer) {
   }
 }
 
+// Most are longer than a message of a socket can be. The client reads them when all have left.
+BOOST_AUTO_TEST_CASE(long_answers_wait_for_a_program_that_does_not_read) {
+  std::map<std::size_t, std::vector<std::byte>> answers;
+  for (const std::size_t data : {1'000'000, 500'000, 10, 1'500'000}) {
+    const auto answer = answer_to(ask(), data);
+    BOOST_TEST(server.write_bytes(answer) == 0);
+    answers.emplace(answer.size(), data_of_packet(answer));
+  }
+  while (!answers.empty()) {
+    const auto answered = client.read_bytes();
+    const auto answer = answers.extract(header_of_packet(answered).length);
+    BOOST_REQUIRE(!answer.empty());
+    BOOST_TEST((data_of_packet(answered) == answer.mapped()));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_is_longer_than_any_message_is_refused) {
-  const auto longest = answer_to(ask(), abi::kMostUmadBytes - sizeof(ib_user_mad_hdr) - kDataOffset);
-  BOOST_TEST(longest.size() == abi::kMostUmadBytes);
-  BOOST_TEST(server.write_bytes(longest) == 0);
-  BOOST_TEST(client.read_bytes().size() == longest.size());
+  const auto too_long = answer_to(ask(), abi::kMostUmadBytes);
+  BOOST_TEST(server.write_bytes(too_long) == ENOMEM);
+  BOOST_TEST(server.write_bytes(answer_to(ask(), 1000)) == 0);
+  BOOST_TEST(!client.read_bytes().empty());
+}
+
+// Files that may not answer are not asked.
+BOOST_AUTO_TEST_CASE(the_rest_of_a_packet_is_in_memory) {
+  const auto answer = answer_to(ask(), 1000);
+  const auto first = std::span(answer).first(abi::kMaxUmadPacket);
+  std::array<int, 2> ends{};
+  BOOST_REQUIRE(pipe2(ends.data(), O_CLOEXEC) == 0);
+  const memory::Descriptor reading(ends[0]);
+  const memory::Descriptor writing(ends[1]);
+  const memory::Descriptor disk(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  for (const int odd : {reading.get(), writing.get(), disk.get(), server.descriptor()})
+    BOOST_TEST(server.ask(UmadRequestKind::write, first, {}, odd) == EINVAL);
+  // Other requests have none.
+  BOOST_TEST(server.ask(UmadRequestKind::enable_pkey, {}, {}, disk.get()) == -1);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

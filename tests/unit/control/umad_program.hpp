@@ -16,6 +16,7 @@
 
 #include "device_model/abi/umad_messages.hpp"
 #include "device_model/control/loop/message_socket.hpp"
+#include "device_model/control/umad/packet_rest.hpp"
 #include "device_model/control/umad/pending_requests.hpp"
 #include "tests/unit/control/running_process.hpp"
 #include "wire/mad/vendor.hpp"
@@ -57,14 +58,11 @@ class UmadProgram {
  public:
   UmadProgram(const RunningProcess& process, int device)
       : node_(connect_to(process.directory().device_nodes() / ("umad" + std::to_string(device)),
-                         SOCK_SEQPACKET)) {
-    const int bytes = abi::kUmadSocketBuffer;  // as the kernel stand-in does for long messages
-    setsockopt(node_.get(), SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
-  }
+                         SOCK_SEQPACKET)) {}
 
   // The answer's errno; -1: the connection is closed. `argument` becomes the answer's.
   int ask(UmadRequestKind kind, std::span<std::byte> argument) { return ask(kind, argument, argument); }
-  int ask(UmadRequestKind kind, std::span<const std::byte> data, std::span<std::byte> answer) {
+  int ask(UmadRequestKind kind, std::span<const std::byte> data, std::span<std::byte> answer, int rest = -1) {
     std::array<int, 2> ends{};
     BOOST_REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) == 0);
     const memory::Descriptor ours(ends[0]);
@@ -73,7 +71,9 @@ class UmadProgram {
     std::vector<std::byte> message(sizeof header + data.size());
     std::memcpy(message.data(), &header, sizeof header);
     std::copy(data.begin(), data.end(), message.begin() + sizeof header);
-    send_message(node_.get(), message, {{theirs.get()}});
+    std::vector<int> descriptors{theirs.get()};
+    if (rest >= 0) descriptors.push_back(rest);
+    send_message(node_.get(), message, descriptors);
     theirs.reset();
     std::array<std::byte, 256> reply{};
     const ssize_t length = recv(ours.get(), reply.data(), reply.size(), 0);
@@ -98,13 +98,24 @@ class UmadProgram {
   int write(const UmadPacket& packet, std::size_t bytes = sizeof(UmadPacket)) {
     return ask(UmadRequestKind::write, std::as_bytes(std::span(&packet, 1)).first(bytes), {});
   }
-  int write_bytes(std::span<const std::byte> bytes) { return ask(UmadRequestKind::write, bytes, {}); }
+  int write_bytes(std::span<const std::byte> bytes) {
+    if (bytes.size() <= abi::kMaxUmadPacket) return ask(UmadRequestKind::write, bytes, {});
+    const memory::Descriptor rest = make_rest(bytes.subspan(abi::kMaxUmadPacket));
+    return ask(UmadRequestKind::write, bytes.first(abi::kMaxUmadPacket), {}, rest.get());
+  }
   // Waits for a packet of any length; empty if none comes.
   std::vector<std::byte> read_bytes(int patience_ms = 5000) {
     pollfd look{node_.get(), POLLIN, 0};
-    std::vector<std::byte> bytes(abi::kMostUmadBytes);
+    std::vector<std::byte> bytes(abi::kMaxUmadPacket);
+    std::vector<memory::Descriptor> rest;
+    int flags = 0;
     const bool has_come = poll(&look, 1, patience_ms) == 1;
-    bytes.resize(has_come ? static_cast<std::size_t>(recv(node_.get(), bytes.data(), bytes.size(), 0)) : 0);
+    const ssize_t length = has_come ? receive_bytes(node_.get(), bytes, rest, flags) : 0;
+    bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+    if (rest.empty()) return bytes;
+    const std::size_t first = bytes.size();
+    bytes.resize(first + rest_bytes(rest[0].get()).value_or(0));
+    BOOST_TEST(read_rest(rest[0].get(), std::span(bytes).subspan(first)));
     return bytes;
   }
   // Waits for a packet; its length, or 0 if none comes.

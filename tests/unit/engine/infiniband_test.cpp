@@ -9,72 +9,12 @@
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/link/fault_hook.hpp"
 #include "device_model/link/subnet_links/timed_subnet.hpp"
+#include "tests/unit/engine/infiniband_ports.hpp"
 #include "tests/unit/engine/managed.hpp"
 #include "tests/unit/engine/program.hpp"
 
 namespace urnic::engine::test {
 namespace {
-
-constexpr std::uint32_t kGrh = 40;
-constexpr std::uint32_t kQkey = 0x1EE7;
-constexpr std::size_t kReceived = 4096;  // where receives are in a program's memory
-constexpr std::uint8_t kServiceLevel = 3;
-constexpr wire::Qpn kGroupQpn{0xFFFFFF};
-constexpr wire::Lid kGroupLid{0xC000};
-
-wire::Gid group_gid() { return {{0xFF, 0x12, 0xA0, 0x1B, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}}; }
-
-struct Subnet : Fabric {
-  Subnet() : Fabric(wire::LinkLayer::infiniband) {}
-
-  static wire::NetworkHeaders path_with_grh(const Device& from, const Device& to) {
-    wire::NetworkHeaders network = path(from, to);
-    network.local->with_grh = true;
-    network.local->service_level = kServiceLevel;
-    network.source = from.config().gids[0].gid;
-    network.destination = to.config().gids[0].gid;
-    return network;
-  }
-
-  // A number of the counter of packets that device1 has dropped because their addresses are not its own.
-  std::uint64_t refused() const { return device1.port_counters().wrong_address; }
-};
-
-struct Datagrams : Subnet {
-  Datagrams() {
-    for (TestQp* qp : {&qp0, &qp1}) {
-      transport::QpParameters parameters;
-      parameters.path_mtu = 1024;
-      parameters.qkey = kQkey;
-      using transport::QpState;
-      for (const QpState state : {QpState::init, QpState::rtr, QpState::rts})
-        engine.execute([&] { qp->device_end().modify(state, parameters, std::nullopt); });
-    }
-  }
-  TestQp qp0{program0, 0, {.service = transport::QpService::ud}};
-  TestQp qp1{program1, 0, {.service = transport::QpService::ud}};
-
-  void send(const wire::NetworkHeaders& to, wire::Qpn qpn, std::uint32_t length) {
-    abi::SendWqe head = wqe(abi::SendOpcode::send);
-    head.address_handle =
-        device0.address_handles().add(std::make_unique<AddressHandle>(program0.pd, to)).value();
-    head.remote_qpn = qpn.value;
-    head.remote_qkey = kQkey;
-    const abi::ScatterGather from[] = {program0.sge(0, length)};
-    qp0.post_send(head, from);
-    run();
-  }
-  static void post_receive(TestQp& qp, const Program& program) {
-    const abi::ScatterGather to[] = {program.sge(kReceived, 1024)};
-    qp.post_receive(to);
-  }
-  wire::NetworkHeaders to_group() const {
-    wire::NetworkHeaders to = path_with_grh(device0, device1);
-    to.local->destination = kGroupLid;
-    to.destination = group_gid();
-    return to;
-  }
-};
 
 // Sees every packet, and drops some.
 struct Onlooker final : link::FrameObserver {
@@ -123,19 +63,6 @@ struct Dropper final : link::FaultHook {
   void judge(const link::PacketAtLink&, transport::Time, link::Verdict& verdict) override {
     if (++seen % 7 != 3) return;
     verdict.touched = verdict.drop = true;
-  }
-};
-
-// Inverts a bit of the LRH, which no ICRC covers in a packet with a GRH, in one direction.
-struct Corrupter final : link::FaultHook {
-  explicit Corrupter(link::Direction where) : direction(where) {}
-  const link::Direction direction;
-  void judge(const link::PacketAtLink& packet, transport::Time, link::Verdict& verdict) override {
-    constexpr std::uint32_t kServiceLevelBit = 8;
-    if (packet.direction != direction) return;
-    verdict.touched = true;
-    verdict.flips_after[0] = kServiceLevelBit;
-    verdict.flips_after_count = 1;
   }
 };
 
@@ -458,27 +385,6 @@ BOOST_AUTO_TEST_CASE(a_completion_says_to_which_lid_it_was_sent) {
     BOOST_REQUIRE(received.has_value());
     BOOST_TEST(abi::path_bits_of(received->error_or_route) == bits);
   }
-}
-
-// IBTA 7.8.2: by its VCRC; the port at the link's end counts it.
-BOOST_AUTO_TEST_CASE(a_damaged_packet_ends_with_its_link) {
-  const link::LidRoutes& routes = frame_switch.lid_routes();
-  for (const auto direction : {link::Direction::transmit, link::Direction::receive}) {
-    const bool is_sent = direction == link::Direction::transmit;
-    Corrupter corrupter(direction);
-    link::Link& link = frame_switch.link(is_sent ? 0 : 1);
-    link.set_faults(&corrupter);
-    post_receive(qp1, program1);
-    send(path_with_grh(device0, device1), qp1.qpn(), 8);
-    BOOST_TEST(!qp1.receive_cq.poll().has_value());
-    const link::LidPortCounters& end = is_sent ? routes.counters(0, 1) : routes.counters(2, 1);
-    BOOST_TEST(end.line.damaged == 1u);
-    BOOST_TEST(end.line.integrity == 1u);
-    BOOST_TEST(device1.port_counters().received_packets == (is_sent ? 0u : 1u));
-    link.set_faults(nullptr);
-  }
-  send(path_with_grh(device0, device1), qp1.qpn(), 8);
-  BOOST_TEST(qp1.receive_cq.poll().has_value());
 }
 
 BOOST_AUTO_TEST_CASE(a_gid_of_another_port_is_refused) {

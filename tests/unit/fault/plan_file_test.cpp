@@ -44,6 +44,7 @@ direction = "rx"
 filter = "udp"
 qp = 17
 opcode = ["RC Send First", "Fetch Add"]
+mad = ["SubnSet(PortInfo)", "SubnAdmGetTable"]
 psn = [1, 2]
 transmission = 2
 occurrence = 3
@@ -70,6 +71,17 @@ for_us = 8
   BOOST_TEST(!match.opcodes[0x20]);  // UC Send First
   BOOST_TEST(match.opcodes[0x14]);
   BOOST_TEST(match.opcodes[0xB4]);  // XRC Fetch Add
+  using wire::mad::ManagementClass;
+  using wire::mad::Method;
+  BOOST_REQUIRE_EQUAL(match.mads.size(), 2);
+  const wire::mad::MadHeader directed{
+      .management_class = ManagementClass::subnet_directed_route, .method = Method::set, .attribute = {0x15}};
+  BOOST_TEST(match.mads[0].matches(directed));
+  BOOST_TEST(!match.mads[1].matches(directed));
+  const wire::mad::MadHeader table{.management_class = ManagementClass::subnet_administration,
+                                   .method = static_cast<Method>(0x12),
+                                   .attribute = {0x35}};
+  BOOST_TEST(match.mads[1].matches(table));
   BOOST_TEST(match.psns == (std::vector<std::uint32_t>{1, 2}), boost::test_tools::per_element());
   BOOST_TEST(!match.psns_relative);
   BOOST_TEST(match.transmission == 2);
@@ -90,10 +102,15 @@ BOOST_AUTO_TEST_CASE(errors_name_line_key_and_what_is_allowed) {
   check_error("direction = \"up\"", "direction", "\"tx\", \"rx\"");
   check_error("filter = \"udp prot 1\"", "filter", "libpcap filter expression");
   check_error("filter = 7", "filter", "libpcap filter expression");
-  check_error("qp = 1", "qp", "from 2 to 16777214");
+  check_error("qp = 16777215", "qp", "from 0 to 16777214");
   check_error("qp_ordinal = 0", "qp_ordinal", "from 1");
   check_error("opcode = \"Sent First\"", "opcode = 'Sent First'", "\"Send First\"");
   check_error("opcode = []", "opcode", "a list of one or more");
+  check_error("mad = \"PortInfo\"", "mad = 'PortInfo'", "\"SubnSet(PortInfo)\"");
+  check_error("mad = [\"SubnGet\", \"SubnGet(PathRecord)\"]", "mad = 'SubnGet(PathRecord)'",
+              "a list of them");
+  check_error("mad = [\"SubnGet(PortInfo\"]", "mad = 'SubnGet(PortInfo'", "a list of them");
+  check_error("mad = []", "mad", "a list of one or more");
   check_error("psn = 16777216", "psn", "from 0 to 16777215");
   check_error("psn = []", "psn", "a list of 1 to");
   check_error("relative_psn = -1", "relative_psn", "from 0 to 16777215");

@@ -1,10 +1,8 @@
-// CQEs as libmlx5 reads them, requests for events, moving to other memory.
+// CQEs as libmlx5 reads them, moving to other memory.
 #define BOOST_TEST_DYN_LINK
-#include "device_model/engine/mlx5_rings/completion_ring.hpp"
-
 #include <boost/test/unit_test.hpp>
 
-#include "tests/unit/mlx5_rings/completion_end.hpp"
+#include "tests/unit/mlx5_rings/completion_ends.hpp"
 #include "tests/unit/mlx5_rings/work_end.hpp"
 
 namespace urnic::engine::mlx5::test {
@@ -15,50 +13,10 @@ using transport::Completion;
 using transport::CompletionOpcode;
 using transport::WorkStatus;
 
-constexpr wire::Qpn kQpn{0xABCDEF};
-constexpr std::uint32_t kUserIndex = 0x123456;
-
 class SomeClock final : public CompletionClock {
  public:
   std::uint64_t now() override { return 0x1122334455667788; }
   std::uint64_t of_round() override { return 0x1122334455660000; }
-};
-
-struct Ends {
-  explicit Ends(std::uint32_t slots = 8, std::uint32_t entry_bytes = 64, CompletionClock* clock = nullptr,
-                bool exact = false)
-      : program(slots, entry_bytes),
-        device({.ring = program.buffer->begin(),
-                .slots = slots,
-                .cqe_bytes = entry_bytes,
-                .doorbells = &program.doorbells,
-                .queues = &queues,
-                .clock = clock,
-                .exact_times = exact}) {
-    queues.add(kQpn, {kUserIndex, nullptr});
-  }
-  bool write(std::uint32_t index, bool solicited = false) {
-    Completion completion = received(index);
-    completion.solicited = solicited;
-    return device.write(completion, 0);
-  }
-  static Completion received(std::uint32_t index) {
-    Completion completion;
-    completion.qpn = kQpn;
-    completion.wqe_index = index;
-    completion.receive = true;
-    completion.opcode = CompletionOpcode::receive;
-    return completion;
-  }
-  PolledCqe poll() {
-    const std::optional<PolledCqe> polled = program.poll();
-    BOOST_REQUIRE(polled);
-    return *polled;
-  }
-
-  CompletedQueues queues;
-  CompletionEnd program;
-  CompletionRing device;
 };
 
 }  // namespace
@@ -68,7 +26,7 @@ BOOST_AUTO_TEST_SUITE(completion_ring)
 BOOST_AUTO_TEST_CASE(every_kind_of_send_says_what_was_posted_and_where) {
   for (const std::uint8_t opcode : {kNop, kSendInvalidate, kWrite, kWriteImmediate, kSend, kSendImmediate,
                                     kRead, kSwap, kAdd, kInvalidate, kUmr}) {
-    Ends ends;
+    CompletionEnds ends;
     SendEnd posted(64);
     SendRing sends({.ring = posted.ring.data(), .blocks = 64, .producer = &posted.doorbells.send});
     ends.queues.add(kQpn, {kUserIndex, &sends});
@@ -104,8 +62,8 @@ BOOST_AUTO_TEST_CASE(every_kind_of_receive) {
                {CompletionOpcode::receive, false, true, 4},
                {CompletionOpcode::receive_rdma_with_immediate, true, false, 1}};
   for (const auto& c : cases) {
-    Ends ends;
-    Completion completion = Ends::received(0x12345);
+    CompletionEnds ends;
+    Completion completion = CompletionEnds::received(0x12345);
     completion.opcode = c.opcode;
     completion.with_immediate = c.immediate;
     completion.with_invalidate = c.invalidate;
@@ -131,8 +89,8 @@ BOOST_AUTO_TEST_CASE(every_kind_of_receive) {
 
 BOOST_AUTO_TEST_CASE(datagrams_say_which_ip_carried_them) {
   for (const bool over_ipv6 : {false, true}) {
-    Ends ends;
-    Completion completion = Ends::received(0);
+    CompletionEnds ends;
+    Completion completion = CompletionEnds::received(0);
     completion.with_grh = true;
     completion.over_ipv6 = over_ipv6;
     ends.device.write(completion, 0);
@@ -161,8 +119,8 @@ BOOST_AUTO_TEST_CASE(raw_packets_say_what_they_are) {
               {layer_ipv4 | layer_udp | layer_fragment, 0x22}};
   for (const auto& row : rows) {
     BOOST_TEST_CONTEXT("layers " << row.layers) {
-      Ends ends;
-      Completion completion = Ends::received(0);
+      CompletionEnds ends;
+      Completion completion = CompletionEnds::received(0);
       completion.facts = {static_cast<std::uint8_t>(row.layers), 0x12345678};
       ends.device.write(completion, 0);
       const PolledCqe cqe = ends.poll();
@@ -175,8 +133,8 @@ BOOST_AUTO_TEST_CASE(raw_packets_say_what_they_are) {
 BOOST_AUTO_TEST_CASE(raw_packets_say_which_checksums_are_right) {
   for (const bool network : {false, true}) {
     for (const bool above : {false, true}) {
-      Ends ends;
-      Completion completion = Ends::received(0);
+      CompletionEnds ends;
+      Completion completion = CompletionEnds::received(0);
       completion.facts = {transport::layer_ipv4, 0, {network, above}};
       ends.device.write(completion, 0);
       BOOST_TEST(ends.poll().checksums == (network ? 2u : 0u) + (above ? 4u : 0u));
@@ -196,8 +154,8 @@ BOOST_AUTO_TEST_CASE(every_error) {
                {WorkStatus::retry_exceeded, 0x15},           {WorkStatus::rnr_retry_exceeded, 0x16}};
   for (const auto& c : cases) {
     for (const bool receive : {false, true}) {
-      Ends ends;
-      Completion completion = Ends::received(5);
+      CompletionEnds ends;
+      Completion completion = CompletionEnds::received(5);
       completion.receive = receive;
       completion.status = c.status;
       completion.vendor_error = 0x99;
@@ -214,21 +172,21 @@ BOOST_AUTO_TEST_CASE(every_error) {
 
 BOOST_AUTO_TEST_CASE(a_cqe_has_the_rounds_time_or_the_exact_one) {
   SomeClock clock;
-  Ends ends(8, 64, &clock);
+  CompletionEnds ends(8, 64, &clock);
   ends.write(0);
   BOOST_TEST(ends.poll().timestamp == 0x1122334455660000u);
-  Ends exact(8, 64, &clock, true);
+  CompletionEnds exact(8, 64, &clock, true);
   exact.write(0);
   BOOST_TEST(exact.poll().timestamp == 0x1122334455667788u);
 }
 
 // The QP of a message to an XRC SRQ may be another program's.
 BOOST_AUTO_TEST_CASE(shared_receives_name_the_qp_but_of_xrc_the_srq) {
-  Ends ends;
+  CompletionEnds ends;
   ends.queues.add_xrc(70, 0x555);
-  ends.device.write(Ends::received(3), 71);
+  ends.device.write(CompletionEnds::received(3), 71);
   BOOST_TEST(ends.poll().user_index == kUserIndex);
-  Completion foreign = Ends::received(4);
+  Completion foreign = CompletionEnds::received(4);
   foreign.qpn = wire::Qpn{9};
   ends.device.write(foreign, 70);
   const PolledCqe cqe = ends.poll();
@@ -240,7 +198,7 @@ BOOST_AUTO_TEST_CASE(shared_receives_name_the_qp_but_of_xrc_the_srq) {
 }
 
 BOOST_AUTO_TEST_CASE(a_completion_of_a_queue_that_is_gone_is_dropped) {
-  Ends ends;
+  CompletionEnds ends;
   ends.queues.remove(kQpn);
   BOOST_TEST(ends.write(0));
   BOOST_TEST(!ends.program.poll());
@@ -248,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_completion_of_a_queue_that_is_gone_is_dropped) {
 
 BOOST_AUTO_TEST_CASE(over_many_laps_in_both_sizes_of_entry) {
   for (const std::uint32_t bytes : {64u, 128u}) {
-    Ends ends(8, bytes);
+    CompletionEnds ends(8, bytes);
     std::uint32_t polled = 0;
     for (std::uint32_t i = 0; i < 1000; ++i) {
       BOOST_REQUIRE(ends.write(i));
@@ -260,7 +218,7 @@ BOOST_AUTO_TEST_CASE(over_many_laps_in_both_sizes_of_entry) {
 }
 
 BOOST_AUTO_TEST_CASE(the_consumer_index_has_24_bits) {
-  Ends ends(4);
+  CompletionEnds ends(4);
   for (std::uint32_t i = 0; i < (1u << 24) + 100; ++i) {
     if (!ends.write(i)) BOOST_FAIL("full at " << i);
     const auto cqe = ends.program.poll();
@@ -269,7 +227,7 @@ BOOST_AUTO_TEST_CASE(the_consumer_index_has_24_bits) {
 }
 
 BOOST_AUTO_TEST_CASE(a_full_queue_takes_no_more_until_one_is_read) {
-  Ends ends;
+  CompletionEnds ends;
   for (std::uint32_t i = 0; i < 8; ++i) BOOST_TEST(ends.write(i));
   BOOST_TEST(!ends.write(8));
   BOOST_TEST(ends.device.indices().producer == 8u);
@@ -283,7 +241,7 @@ BOOST_AUTO_TEST_CASE(a_full_queue_takes_no_more_until_one_is_read) {
 
 BOOST_AUTO_TEST_CASE(an_impossible_consumer_index_is_not_believed) {
   for (const std::uint32_t consumer : {9u, 0x800000u, 0xFFFFFFu, 0xFFFFFFFFu}) {
-    Ends ends;
+    CompletionEnds ends;
     for (std::uint32_t i = 0; i < 8; ++i) BOOST_TEST(ends.write(i));
     ends.program.doorbells.consumer.store(consumer, std::memory_order_relaxed);
     BOOST_TEST(!ends.write(8));
@@ -291,191 +249,12 @@ BOOST_AUTO_TEST_CASE(an_impossible_consumer_index_is_not_believed) {
 }
 
 BOOST_AUTO_TEST_CASE(sizes_are_clamped) {
-  Ends ends(8);
+  CompletionEnds ends(8);
   CompletionRing odd({.ring = ends.program.buffer->begin(),
                       .slots = 7,
                       .doorbells = &ends.program.doorbells,
                       .queues = &ends.queues});
   BOOST_TEST(odd.indices().slots == 4u);
-}
-
-BOOST_AUTO_TEST_SUITE_END()
-
-BOOST_AUTO_TEST_SUITE(requests_for_events)
-
-BOOST_AUTO_TEST_CASE(there_is_none_before_the_program_makes_one) {
-  Ends ends;
-  BOOST_TEST((ends.device.armed() == ArmKind::none));
-  ends.write(0, true);
-  BOOST_TEST(!ends.device.is_behind());
-  ends.program.arm(true);
-  BOOST_TEST((ends.device.armed() == ArmKind::solicited));
-  ends.program.arm();
-  BOOST_TEST((ends.device.armed() == ArmKind::next));
-}
-
-// IBTA 11.4.2.2. The device has read the first request before the program makes the second.
-BOOST_AUTO_TEST_CASE(a_request_for_any_completion_is_not_weakened) {
-  for (const bool by_look : {false, true}) {
-    Ends ends;
-    ends.program.arm();
-    if (by_look) {
-      BOOST_TEST(!ends.device.is_behind());
-    } else {
-      ends.device.armed();
-    }
-    ends.program.arm(true);
-    BOOST_TEST((ends.device.armed() == ArmKind::next));
-    ends.write(0);
-    BOOST_TEST(ends.device.is_behind());
-    ends.device.fired();
-    BOOST_TEST((ends.device.armed() == ArmKind::none));
-  }
-}
-
-// Also when the numbers begin again.
-BOOST_AUTO_TEST_CASE(an_answered_request_strengthens_no_later_one) {
-  Ends ends;
-  ends.program.arm();
-  ends.device.armed();
-  ends.device.fired();
-  for (int i = 0; i < 9; ++i) {
-    ends.program.got_event();
-    ends.program.arm(true);
-    BOOST_TEST((ends.device.armed() == ArmKind::solicited));
-    ends.device.fired();
-  }
-}
-
-// IBTA 11.4.2.2. The record has the second request alone.
-BOOST_AUTO_TEST_CASE(a_request_that_may_be_hidden_counts_as_made) {
-  Ends ends;
-  ends.device.requests_may_hide(true);
-  ends.program.arm();
-  ends.program.arm(true);
-  ends.write(0);
-  BOOST_TEST(ends.device.is_behind());
-  BOOST_TEST((ends.device.armed() == ArmKind::next));
-  BOOST_TEST(ends.device.wants_each_request());
-}
-
-BOOST_AUTO_TEST_CASE(a_request_that_was_seen_in_time_hides_none_later) {
-  Ends ends;
-  ends.program.arm(true);
-  BOOST_TEST((ends.device.armed() == ArmKind::solicited));
-  ends.device.requests_may_hide(true);
-  BOOST_TEST((ends.device.armed() == ArmKind::solicited));
-  ends.device.fired();
-  ends.program.got_event();
-  ends.program.arm(true);
-  BOOST_TEST((ends.device.armed() == ArmKind::next));
-}
-
-BOOST_AUTO_TEST_CASE(a_program_that_wants_any_completion_is_not_kept_waiting) {
-  Ends ends;
-  BOOST_TEST(!ends.device.wants_each_request());
-  ends.program.arm();
-  ends.device.armed();
-  BOOST_TEST(!ends.device.wants_each_request());
-  ends.device.fired();
-  ends.program.got_event();
-  ends.program.arm(true);
-  ends.device.armed();
-  BOOST_TEST(ends.device.wants_each_request());
-}
-
-// libmlx5 numbers its requests by the events that it has read, modulo 4.
-BOOST_AUTO_TEST_CASE(each_event_answers_one_request) {
-  Ends ends;
-  for (int i = 0; i < 10; ++i) {
-    ends.program.arm();
-    BOOST_TEST((ends.device.armed() == ArmKind::next));
-    ends.device.fired();
-    BOOST_TEST((ends.device.armed() == ArmKind::none));
-    // Before the program reads the event, it asks once more: the event is on its way.
-    ends.write(0);
-    ends.poll();
-    ends.program.arm();
-    BOOST_TEST((ends.device.armed() == ArmKind::none));
-    BOOST_TEST(!ends.device.is_behind());
-    ends.program.got_event();
-  }
-}
-
-BOOST_AUTO_TEST_CASE(a_request_at_the_moment_of_the_event_stays) {
-  Ends ends;
-  ends.program.arm();
-  BOOST_TEST((ends.device.armed() == ArmKind::next));
-  ends.program.got_event();
-  ends.program.arm();
-  ends.device.fired();
-  BOOST_TEST((ends.device.armed() == ArmKind::next));
-}
-
-BOOST_AUTO_TEST_CASE(an_event_without_a_request_answers_none_of_any_number) {
-  Ends ends;
-  for (int i = 0; i < 4; ++i) {
-    ends.device.armed();
-    ends.device.fired();
-    ends.program.arm();
-    BOOST_TEST((ends.device.armed() == ArmKind::next));
-    ends.device.fired();
-    ends.program.got_event();
-  }
-}
-
-BOOST_AUTO_TEST_CASE(a_program_is_behind_if_it_asks_late) {
-  Ends ends;
-  ends.write(0);
-  ends.program.arm();
-  BOOST_TEST(ends.device.is_behind());
-  ends.poll();
-  ends.program.arm();
-  BOOST_TEST(!ends.device.is_behind());
-  ends.write(1);
-  BOOST_TEST(ends.device.is_behind());
-}
-
-// As perftest does: it asks for the next event before it reads what the last one was for.
-BOOST_AUTO_TEST_CASE(what_had_an_event_makes_none_again) {
-  Ends ends;
-  for (std::uint32_t i = 0; i < 20; ++i) {
-    ends.program.arm();
-    ends.write(2 * i);
-    ends.device.armed();
-    ends.device.fired();
-    ends.program.got_event();
-    ends.program.arm();
-    BOOST_TEST(!ends.device.is_behind());
-    ends.write(2 * i + 1);
-    BOOST_TEST(ends.device.is_behind());
-    ends.poll();
-    ends.poll();
-  }
-}
-
-BOOST_AUTO_TEST_CASE(a_program_that_wants_solicited_ones_is_behind_those_alone) {
-  Ends ends(4);
-  for (std::uint32_t i = 0; i < 20; ++i) {
-    ends.write(2 * i);
-    ends.program.arm(true);
-    BOOST_TEST(!ends.device.is_behind());
-    ends.write(2 * i + 1, true);
-    BOOST_TEST(ends.device.is_behind());
-    ends.poll();
-    ends.program.arm(true);
-    BOOST_TEST(ends.device.is_behind());
-    ends.poll();
-    ends.program.arm(true);
-    BOOST_TEST(!ends.device.is_behind());
-  }
-}
-
-BOOST_AUTO_TEST_CASE(a_request_from_nowhere_is_not_behind) {
-  Ends ends;
-  ends.write(0);
-  ends.program.doorbells.request.store(0x00FFFF00, std::memory_order_relaxed);
-  BOOST_TEST(!ends.device.is_behind());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -488,7 +267,7 @@ BOOST_AUTO_TEST_CASE(unread_and_later_completions_come_in_order) {
     for (std::uint32_t before = 0; before < 40; ++before) {
       for (std::uint32_t unread = 0; unread <= std::min(7u, to); ++unread) {
         BOOST_TEST_INFO_SCOPE(before << " before, " << unread << " unread, to " << to);
-        Ends ends;
+        CompletionEnds ends;
         std::uint32_t written = 0;
         std::uint32_t read = 0;
         for (; written < before; ++written) {
@@ -516,7 +295,7 @@ BOOST_AUTO_TEST_CASE(unread_and_later_completions_come_in_order) {
 
 // libmlx5 stores its consumer index when it reads a CQE, not when the queue moves.
 BOOST_AUTO_TEST_CASE(moves_without_a_read_between_them) {
-  Ends ends;
+  CompletionEnds ends;
   for (std::uint32_t i = 0; i < 4; ++i) ends.write(i);
   for (const std::uint32_t to : {16u, 8u, 16u, 4u}) {
     auto next = std::make_unique<CqBuffer>(to, 64);
@@ -531,7 +310,7 @@ BOOST_AUTO_TEST_CASE(moves_without_a_read_between_them) {
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_fit_stays) {
-  Ends ends;
+  CompletionEnds ends;
   for (std::uint32_t i = 0; i < 5; ++i) ends.write(i);
   CqBuffer small(4, 64);
   ends.device.begin_move(small.begin(), 4);

@@ -1,11 +1,9 @@
 // Send WQEs as libmlx5 writes them become the requests that they say.
 #define BOOST_TEST_DYN_LINK
-#include "device_model/engine/mlx5_rings/send_ring.hpp"
-
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
-#include "tests/unit/mlx5_rings/work_end.hpp"
+#include "tests/unit/mlx5_rings/send_ends.hpp"
 
 namespace urnic::engine::mlx5::test {
 namespace {
@@ -13,33 +11,6 @@ namespace {
 using transport::QpService;
 using transport::SendRequest;
 using transport::WorkOpcode;
-
-struct Ends {
-  explicit Ends(std::uint32_t blocks = 16, QpService service = QpService::rc, bool signal_all = false)
-      : program(blocks),
-        device({.ring = program.ring.data(),
-                .blocks = blocks,
-                .producer = &program.doorbells.send,
-                .service = service,
-                .signal_all = signal_all}) {}
-
-  SendRequest take() {
-    device.doorbell();
-    SendRequest request;
-    BOOST_REQUIRE(device.next(request));
-    return request;
-  }
-  // Moves the place of the next WQE to `block` of the ring.
-  void go_to(std::uint32_t block) {
-    while (program.counter % program.blocks() != block) {
-      program.post(kNop, 0);
-      device.retire(take().index);
-    }
-  }
-
-  SendEnd program;
-  SendRing device;
-};
 
 bool holds(std::span<const std::byte> bytes, const std::vector<std::byte>& expected) {
   return std::equal(bytes.begin(), bytes.end(), expected.begin(), expected.end());
@@ -68,7 +39,7 @@ BOOST_AUTO_TEST_CASE(every_opcode_with_data_segments_at_every_place) {
   for (const OpcodeCase& c : kWithData) {
     for (std::uint32_t place = 0; place < 16; ++place) {
       BOOST_TEST_INFO_SCOPE("opcode " << int{c.posted} << " at block " << place);
-      Ends ends;
+      SendEnds ends;
       ends.go_to(place);
       Bytes segments = c.has_address ? remote(0x1122334455667788, 0x99AABBCC) : Bytes();
       segments += data(100, 0x1F00, 0x7000) + data(0, 0x1F00, 0x7777) + data(28, 0x2F01, 0xFFFFFFFF12345678) +
@@ -105,7 +76,7 @@ BOOST_AUTO_TEST_CASE(inline_data_of_every_length_at_every_place) {
   for (std::uint32_t place = 0; place < 16; ++place) {
     for (std::size_t length = 1; length < 130; length += place == 15 ? 1 : 17) {
       BOOST_TEST_INFO_SCOPE("block " << place << ", " << length << " bytes");
-      Ends ends;
+      SendEnds ends;
       ends.go_to(place);
       const auto bytes = pattern(length);
       ends.program.post(kWrite, kUpdate, 0, remote(1, 2) + inlined(bytes));
@@ -122,7 +93,7 @@ BOOST_AUTO_TEST_CASE(inline_data_of_every_length_at_every_place) {
 // UCX has the header of a message inline, and the rest in memory.
 BOOST_AUTO_TEST_CASE(inline_data_in_pieces_and_segments_behind_it) {
   for (std::uint32_t place : {0u, 14u, 15u}) {
-    Ends ends;
+    SendEnds ends;
     ends.go_to(place);
     const auto one = pattern(13, 1);
     const auto two = pattern(30, 2);
@@ -140,7 +111,7 @@ BOOST_AUTO_TEST_CASE(inline_data_in_pieces_and_segments_behind_it) {
 }
 
 BOOST_AUTO_TEST_CASE(no_data_at_all) {
-  Ends ends;
+  SendEnds ends;
   ends.program.post(kSend);
   ends.program.post(kWrite, kUpdate, 0, remote(5, 6));
   const SendRequest send = ends.take();
@@ -154,7 +125,7 @@ BOOST_AUTO_TEST_CASE(no_data_at_all) {
 
 BOOST_AUTO_TEST_CASE(atomics_with_their_operands) {
   for (std::uint32_t place : {0u, 15u}) {
-    Ends ends;
+    SendEnds ends;
     ends.go_to(place);
     ends.program.post(kSwap, kUpdate, 0, remote(0x1000, 9) + operands(11, 22) + data(8, 3, 0x2000));
     ends.program.post(kAdd, kUpdate, 0, remote(0x1008, 9) + operands(33, 0) + data(8, 3, 0x2008));
@@ -184,7 +155,7 @@ BOOST_AUTO_TEST_CASE(flags) {
   for (const bool signal_all : {false, true}) {
     for (const auto& c : cases) {
       BOOST_TEST_INFO_SCOPE("flags " << int{c.flags});
-      Ends ends(16, QpService::rc, signal_all);
+      SendEnds ends(16, QpService::rc, signal_all);
       ends.program.post(kSend, c.flags);
       const SendRequest request = ends.take();
       BOOST_TEST(request.signaled == (c.signaled || signal_all));
@@ -195,7 +166,7 @@ BOOST_AUTO_TEST_CASE(flags) {
 }
 
 BOOST_AUTO_TEST_CASE(a_nop_completes_and_does_nothing) {
-  Ends ends;
+  SendEnds ends;
   ends.program.post(kNop, kUpdate | kFence);
   const SendRequest request = ends.take();
   BOOST_TEST((request.opcode == WorkOpcode::bind_memory_window));
@@ -205,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_nop_completes_and_does_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(extended_connections_name_the_peers_srq) {
-  Ends ends(16, QpService::xrc_initiator);
+  SendEnds ends(16, QpService::xrc_initiator);
   ends.program.post(kSend, kUpdate, 0, xrc(0xABCDEF) + data(4, 1, 2));
   ends.program.post(kWrite, kUpdate, 0, xrc(0x111111) + remote(8, 9) + data(4, 1, 2));
   const SendRequest send = ends.take();
@@ -219,7 +190,7 @@ BOOST_AUTO_TEST_CASE(extended_connections_name_the_peers_srq) {
 
 BOOST_AUTO_TEST_CASE(datagrams_have_an_address_handle) {
   for (std::uint32_t place : {0u, 15u}) {
-    Ends ends(16, QpService::ud);
+    SendEnds ends(16, QpService::ud);
     ends.go_to(place);
     ends.program.post(kSendImmediate, kUpdate, 7, datagram(0x11111111, 0x222222, 0x01020304) + data(9, 1, 2));
     const SendRequest request = ends.take();
@@ -235,7 +206,7 @@ BOOST_AUTO_TEST_CASE(raw_packets_begin_in_the_ethernet_segment) {
   for (std::uint32_t place : {0u, 15u}) {
     for (const std::size_t begin : {0u, 1u, 2u, 14u, 18u, 19u, 60u}) {
       BOOST_TEST_INFO_SCOPE("block " << place << ", begin " << begin);
-      Ends ends(16, QpService::raw_packet);
+      SendEnds ends(16, QpService::raw_packet);
       ends.go_to(place);
       const auto front = pattern(begin, 3);
       ends.program.post(kSend, kUpdate, 0, ethernet(front) + data(100, 1, 2));
@@ -259,7 +230,7 @@ BOOST_AUTO_TEST_CASE(raw_packets_begin_in_the_ethernet_segment) {
 
 // What a WQE says holds for its frame alone. Flags of headers inside of a tunnel (0x30) say nothing here.
 BOOST_AUTO_TEST_CASE(raw_packets_say_which_checksums_the_device_makes) {
-  Ends ends(16, QpService::raw_packet);
+  SendEnds ends(16, QpService::raw_packet);
   for (const unsigned flags : {0x00u, 0x40u, 0x80u, 0xC0u, 0x30u, 0x00u})
     ends.program.post(kSend, kUpdate, 0,
                       ethernet(pattern(18), static_cast<std::uint8_t>(flags)) + data(9, 1, 2));
@@ -276,7 +247,7 @@ BOOST_AUTO_TEST_CASE(windows_are_bound_and_unbound) {
   for (std::uint32_t place : {0u, 14u, 15u}) {
     for (const bool type_2 : {false, true}) {
       for (const bool zero_based : {false, true}) {
-        Ends ends;
+        SendEnds ends;
         ends.go_to(place);
         ends.program.post(kUmr, kUpdate, 0x00045601,
                           key_change({.type_2 = type_2,
@@ -299,7 +270,7 @@ BOOST_AUTO_TEST_CASE(windows_are_bound_and_unbound) {
       }
     }
   }
-  Ends ends;
+  SendEnds ends;
   ends.program.post(kUmr, kUpdate, 0x00045601, key_change({.type_2 = false, .key_byte = 2}));
   const SendRequest unbind = ends.take();
   BOOST_TEST((unbind.opcode == WorkOpcode::bind_memory_window));
@@ -322,7 +293,7 @@ BOOST_AUTO_TEST_CASE(each_right_of_a_window) {
     std::uint32_t access;
   } cases[] = {{1 << 3, 0}, {1 << 5, 2}, {1 << 4, 4}, {1 << 6, 8}, {1 << 2, 0}};
   for (const auto& c : cases) {
-    Ends ends;
+    SendEnds ends;
     ends.program.post(kUmr, kUpdate, 0x100, key_change({.address = 1, .length = 1, .access = c.posted}));
     BOOST_TEST(ends.take().binding.access == c.access);
   }
@@ -330,7 +301,7 @@ BOOST_AUTO_TEST_CASE(each_right_of_a_window) {
 
 // CQEs name the first block of a WQE; the transport counts WQEs.
 BOOST_AUTO_TEST_CASE(counters_are_first_blocks_over_several_laps_of_sixteen_bits) {
-  Ends ends(64);
+  SendEnds ends(64);
   std::uint32_t index = 0;
   for (std::uint32_t posted = 0; posted < 3 * 65536;) {
     std::vector<std::uint16_t> firsts;
@@ -359,7 +330,7 @@ BOOST_AUTO_TEST_CASE(counters_are_first_blocks_over_several_laps_of_sixteen_bits
 
 // The device reads a WQE once: what the program writes there afterwards changes nothing.
 BOOST_AUTO_TEST_CASE(a_request_is_a_copy) {
-  Ends ends;
+  SendEnds ends;
   const auto bytes = pattern(40);
   ends.program.post(kSend, kUpdate, 0, inlined(bytes) + data(100, 1, 2));
   const SendRequest request = ends.take();
@@ -369,7 +340,7 @@ BOOST_AUTO_TEST_CASE(a_request_is_a_copy) {
 }
 
 BOOST_AUTO_TEST_CASE(a_reset_queue_begins_anew_and_clears_the_record) {
-  Ends ends;
+  SendEnds ends;
   ends.program.post(kSend);
   ends.program.post(kSend);
   ends.take();
@@ -394,7 +365,7 @@ BOOST_AUTO_TEST_CASE(a_queue_without_blocks_has_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(people_see_what_is_posted) {
-  Ends ends;
+  SendEnds ends;
   ends.program.post(kSend, 0, 0, data(3, 1, 2));
   ends.program.post(kWrite, kUpdate, 0, remote(7, 8) + data(4, 1, 2) + data(5, 1, 2));
   ends.program.post(kSend, kUpdate, 0, inlined(pattern(9)));
@@ -413,154 +384,6 @@ BOOST_AUTO_TEST_CASE(people_see_what_is_posted) {
   BOOST_TEST(queued.wqes[1].request.is_inline);
   BOOST_TEST(queued.wqes[1].request.length == 9u);
   BOOST_TEST(queued.wqes[1].segments == 0u);
-}
-
-BOOST_AUTO_TEST_SUITE_END()
-
-// Whatever a program writes, the device survives and reads nothing outside of the ring.
-BOOST_AUTO_TEST_SUITE(hostile_sends)
-
-BOOST_AUTO_TEST_CASE(what_makes_no_sense_is_malformed_and_the_next_is_not) {
-  const auto some = pattern(20);
-  const auto unbinding = [](std::uint8_t flags, std::uint64_t fields) {
-    return Bytes().u8(flags).zeros(7).u64(fields).zeros(32).u8(0x40).zeros(63);
-  };
-  const struct {
-    const char* what;
-    QpService service;
-    std::uint8_t opcode;
-    Bytes segments;
-    Flaw flaw{};
-  } cases[] = {
-      {"block number", QpService::rc, kSend, data(1, 2, 3), {.block = 77}},
-      {"modifier", QpService::rc, kSend, data(1, 2, 3), {.modifier = 1}},
-      {"TCP segmentation", QpService::raw_packet, kTso, ethernet(some)},
-      {"masked swap", QpService::rc, kMaskedSwap,
-       remote(1, 2) + operands(1, 2) + operands(3, 4) + data(8, 1, 2)},
-      {"masked add", QpService::rc, kMaskedAdd, remote(1, 2) + operands(1, 2) + data(8, 1, 2)},
-      {"unknown opcode", QpService::rc, 0x7F, {}},
-      {"write without address", QpService::rc, kWrite, {}},
-      {"atomic without operands", QpService::rc, kSwap, remote(1, 2)},
-      {"inline read", QpService::rc, kRead, remote(1, 2) + inlined(some)},
-      {"inline atomic", QpService::rc, kAdd, remote(1, 2) + operands(1, 2) + inlined(pattern(8))},
-      {"inline data behind the end", QpService::rc, kSend, Bytes().u32(0x80000000u | 13).zeros(12)},
-      {"huge inline data", QpService::rc, kSend, Bytes().u32(0xFFFFFFFF).zeros(12)},
-      {"inline data behind a segment", QpService::rc, kSend, data(1, 2, 3) + inlined(some)},
-      {"datagram without address", QpService::ud, kSend, {}},
-      {"half an address", QpService::ud, kSend, Bytes().u32(1).u32(0).u32(0x80000002).zeros(20)},
-      {"short address", QpService::ud, kSend, Bytes().u32(1).u32(0).u32(2).zeros(8).u16(0x0275).zeros(26)},
-      {"address that is no handle", QpService::ud, kSend, Bytes().u32(1).u32(0).u32(0x80000002).zeros(36)},
-      {"XRC without SRQ", QpService::xrc_initiator, kSend, {}},
-      {"raw packet without Ethernet", QpService::raw_packet, kSend, {}},
-      {"Ethernet header behind the end", QpService::raw_packet, kSend, Bytes().zeros(12).u16(19).zeros(18)},
-      {"huge Ethernet header", QpService::raw_packet, kSend, Bytes().zeros(12).u16(0xFFFF).zeros(2)},
-      {"change of keys without a key", QpService::rc, kUmr, {}},
-      {"half a change of keys", QpService::rc, kUmr,
-       Bytes().u8(0x90).zeros(7).u64(1 << 29 | 1 << 13).zeros(32)},
-      {"another change of keys", QpService::rc, kUmr, unbinding(0x98, 1 << 29 | 1 << 13 | 1 << 12)},
-      {"a change of rights alone", QpService::rc, kUmr, unbinding(0x98, 1 << 13)},
-      {"unknown flag of a change", QpService::rc, kUmr, unbinding(0x99, 1 << 29 | 1 << 13)},
-      {"translation elsewhere", QpService::rc, kUmr, unbinding(0x18, 1 << 29 | 1 << 13)},
-      {"bind without region", QpService::rc, kUmr,
-       Bytes().u8(0x90).zeros(7).u64(1 << 29 | 1 << 13).zeros(32 + 64)},
-      {"bind without length", QpService::rc, kUmr,
-       Bytes().u8(0x90).zeros(7).u64(1 << 29 | 1 << 13).zeros(32 + 64) + data(0, 1, 0)},
-      {"bind of another length", QpService::rc, kUmr,
-       Bytes().u8(0x90).zeros(7).u64(1 << 29 | 1 << 13).zeros(32 + 24).u64(5).zeros(32) + data(4, 1, 0)},
-      {"bind from another start", QpService::rc, kUmr,
-       Bytes().u8(0x90).zeros(7).u64(1 << 29 | 1 << 13).zeros(32 + 16).u64(99).u64(4).zeros(32) +
-           data(4, 1, 7)},
-  };
-  // What the others differ from makes sense.
-  Ends sound;
-  sound.program.post(kUmr, kUpdate, 0, unbinding(0x98, 1 << 29 | 1 << 13));
-  BOOST_TEST(!sound.take().malformed);
-  for (const auto& c : cases) {
-    BOOST_TEST_INFO_SCOPE(c.what);
-    Ends ends(16, c.service);
-    ends.program.post(c.opcode, kUpdate, 0, c.segments, c.flaw);
-    ends.program.post(kNop);
-    const SendRequest request = ends.take();
-    BOOST_TEST(request.malformed);
-    BOOST_TEST(request.sges.empty());
-    BOOST_TEST(request.inline_data.empty());
-    BOOST_TEST(request.length == 0u);
-    BOOST_TEST(!ends.device.lied());
-    BOOST_TEST(!ends.take().malformed);
-  }
-}
-
-// Nobody knows where the next WQE begins.
-BOOST_AUTO_TEST_CASE(a_size_that_is_wrong_ends_the_queue) {
-  for (const std::uint32_t units : {0u, 9u, 63u}) {
-    Ends ends;
-    ends.program.post(kSend, kUpdate, 0, data(1, 2, 3), {.units = units});
-    ends.program.post(kSend);
-    const SendRequest request = ends.take();
-    BOOST_TEST(request.malformed);
-    BOOST_TEST(request.signaled);
-    BOOST_TEST(request.sges.empty());
-    BOOST_TEST(ends.device.lied());
-    BOOST_TEST(!ends.device.pending());
-    SendRequest none;
-    BOOST_TEST(!ends.device.next(none));
-    ends.device.retire(request.index);
-    ends.device.reset();
-    BOOST_TEST(!ends.device.lied());
-  }
-}
-
-BOOST_AUTO_TEST_CASE(an_impossible_producer_index_ends_the_queue) {
-  const struct {
-    std::uint32_t taken, retired, producer;
-    bool lied;
-  } cases[] = {{0, 0, 16, false}, {0, 0, 17, true}, {0, 0, 0xFFFF, true},  {4, 2, 18, false},
-               {4, 2, 19, true},  {4, 2, 3, true},  {4, 2, 4, false},      {4, 4, 20, false},
-               {4, 4, 21, true},  {4, 4, 3, true},  {0, 0, 0x10001, false}};
-  for (const auto& c : cases) {
-    BOOST_TEST_INFO_SCOPE(c.taken << ", " << c.retired << ", " << c.producer);
-    Ends ends;
-    for (std::uint32_t i = 0; i < c.taken; ++i) ends.program.post(kSend);
-    for (std::uint32_t i = 0; i < c.taken; ++i) {
-      const SendRequest request = ends.take();
-      if (i < c.retired) ends.device.retire(request.index);
-    }
-    ends.program.doorbells.send.store(c.producer, std::memory_order_relaxed);
-    ends.device.doorbell();
-    BOOST_TEST(ends.device.lied() == c.lied);
-    if (c.lied) BOOST_TEST(!ends.device.pending());
-    ends.device.queued();
-  }
-}
-
-BOOST_AUTO_TEST_CASE(people_see_nothing_of_a_queue_that_makes_no_sense) {
-  Ends ends(2);
-  ends.program.write(kSend, 0, 0, {}, {.units = 63});
-  ends.program.counter = 20;
-  ends.program.publish();
-  BOOST_TEST(ends.device.queued().wqes.empty());
-  ends.program.counter = 2;
-  ends.program.publish();
-  BOOST_TEST(ends.device.queued().wqes.empty());
-}
-
-// After a failed memory access the transport retires requests again.
-BOOST_AUTO_TEST_CASE(retiring_again_changes_nothing) {
-  Ends ends;
-  for (int i = 0; i < 8; ++i) ends.program.post(kSend);
-  for (int i = 0; i < 8; ++i) ends.take();
-  ends.device.retire(5);
-  ends.device.retire(3);
-  ends.device.retire(0xFFFFFFFF);
-  ends.device.retire(8);  // was never taken
-  ends.program.counter = 6 + 16;
-  ends.program.publish();
-  ends.device.doorbell();
-  BOOST_TEST(!ends.device.lied());
-  ends.program.counter = 6 + 17;
-  ends.program.publish();
-  ends.device.doorbell();
-  BOOST_TEST(ends.device.lied());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

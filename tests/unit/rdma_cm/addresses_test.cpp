@@ -110,7 +110,12 @@ BOOST_AUTO_TEST_CASE(what_is_bound_cannot_be_bound_again) {
   const std::uint32_t id = program.create();
   BOOST_TEST(program.bind(id, "192.0.2.1") == 0);
   BOOST_TEST(program.bind(id, "192.0.2.1") == EINVAL);
+  // RoCE has no IP over InfiniBand, but there may be other devices.
   BOOST_TEST(program.bind(program.create(RDMA_PS_IPOIB), "192.0.2.1") == EINVAL);
+  const std::uint32_t ipoib = program.create(RDMA_PS_IPOIB);
+  BOOST_TEST(program.bind(ipoib, "0.0.0.0") == 0);
+  BOOST_TEST(program.resolve(ipoib, address("192.0.2.2")) == 0);
+  program.expect(EventType::address_error, ipoib, -EINVAL);
   BOOST_TEST(program.bind(program.create(RDMA_PS_IB), "192.0.2.1") == 0);
 }
 

@@ -110,6 +110,102 @@ BOOST_FIXTURE_TEST_CASE(a_group_that_is_lost_later_is_an_event, Datagrams) {
   program.expect(EventType::multicast_error, number, -EINVAL);
 }
 
+// The port space IPOIB, which asks for the broadcast group of its device first.
+struct Ipoib : Subnet {
+  static constexpr std::uint32_t kQkey = 0xB1B;
+  static constexpr auto kRefused = static_cast<wire::mad::MadStatus>(0x0200);
+  Program program{*this};
+  std::uint32_t id = program.create(RDMA_PS_IPOIB, 4);
+
+  MulticastMemberRecord asked_group() const {
+    return wire::mad::decode_record<MulticastMemberRecord>(manager.asked.back().mad);
+  }
+  wire::mad::ComponentMask components() const {
+    wire::mad::ComponentMask mask = 0;
+    for (std::size_t i = 48; i < 56; ++i)
+      mask = mask << 8 | std::to_integer<std::uint8_t>(manager.asked.back().mad[i]);
+    return mask;
+  }
+  MulticastMemberRecord broadcast() const {
+    MulticastMemberRecord group = asked_group();
+    group.qkey = {kQkey};
+    group.mtu_selector = group.rate_selector = wire::mad::kExactly;
+    group.mtu = 4;
+    group.rate = 3;
+    group.service_level = 5;
+    group.hop_limit = 9;
+    return group;
+  }
+  int init_qp(std::uint32_t number) { return program.init_qp(number, IBV_QPS_INIT); }
+};
+
+// From the destination's own device, as the program does not say from which one.
+BOOST_FIXTURE_TEST_CASE(ip_over_infiniband_has_the_qkey_of_the_broadcast_group, Ipoib) {
+  BOOST_TEST(program.resolve(id, address("192.0.2.2")) == 0);
+  program.expect_nothing();
+  BOOST_TEST(control::to_text(asked_group().group) == "ff12:401b:ffff::ffff:ffff");
+  BOOST_TEST((asked_group().port == gid(1)));
+  BOOST_TEST(asked_group().pkey.value == 0xFFFF);
+  BOOST_TEST(components() == 0x10083u);  // it makes no group
+  BOOST_TEST(answer(broadcast()));
+  rdma_cm.resolutions().look_again();
+  program.expect(EventType::address_resolved, id);
+  BOOST_TEST(init_qp(id) == 0);
+  BOOST_TEST(program.read_answer<ib_uverbs_qp_attr>().qkey == kQkey);
+  // Others have it at once.
+  const std::uint32_t other = program.create(RDMA_PS_IPOIB, 4);
+  BOOST_TEST(program.bind(other, "192.0.2.2") == 0);
+  BOOST_TEST(init_qp(other) == 0);
+  BOOST_TEST(manager.asked.empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(groups_of_ip_over_infiniband_are_like_the_broadcast_group, Ipoib) {
+  BOOST_TEST(program.bind(id, "192.0.2.1") == 0);
+  BOOST_TEST(answer(broadcast()));
+  BOOST_TEST(program.join(id, address("239.1.2.3")) == 0);
+  const MulticastMemberRecord group = asked_group();
+  BOOST_TEST(control::to_text(group.group) == "ff12:401b:ffff::f01:203");
+  BOOST_TEST(group.qkey.value == kQkey);
+  BOOST_TEST(group.mtu == 4);
+  BOOST_TEST(group.mtu_selector == wire::mad::kExactly);
+  BOOST_TEST(group.rate == 3);
+  BOOST_TEST(group.service_level == 5);
+  BOOST_TEST(group.hop_limit == 9);
+  // MTU, rate and hop limit, too (Linux's cma_join_ib_multicast).
+  BOOST_TEST(components() == 0x173F7u);
+}
+
+BOOST_FIXTURE_TEST_CASE(without_a_broadcast_group_there_is_no_ip_over_infiniband, Ipoib) {
+  BOOST_TEST(program.resolve(id, address("192.0.2.2")) == 0);
+  BOOST_TEST(answer(broadcast(), kRefused));
+  rdma_cm.resolutions().look_again();
+  program.expect(EventType::address_resolved, id);
+  BOOST_TEST(manager.asked.empty());
+  BOOST_TEST(init_qp(id) == EADDRNOTAVAIL);
+  BOOST_TEST(program.join(id, address("239.1.2.3")) == EADDRNOTAVAIL);
+  // The next one asks again. A manager that says nothing has as long as the program.
+  const std::uint32_t other = program.create(RDMA_PS_IPOIB, 4);
+  BOOST_TEST(program.resolve(other, address("192.0.2.2")) == 0);
+  BOOST_TEST(manager.asked.size() == 1u);
+  pass(2s);
+  program.expect(EventType::address_error, other, -ETIMEDOUT);
+}
+
+BOOST_FIXTURE_TEST_CASE(without_subnet_administration_there_is_no_ip_over_infiniband, Ipoib) {
+  manager.has_administration = false;
+  BOOST_TEST(program.resolve(id, address("192.0.2.2")) == 0);
+  program.expect(EventType::address_resolved, id);
+  BOOST_TEST(init_qp(id) == EADDRNOTAVAIL);
+  BOOST_TEST(program.join(id, address("239.1.2.3")) == EOPNOTSUPP);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_listener_on_any_address_needs_the_broadcast_group_of_each_device, Ipoib) {
+  BOOST_TEST(program.bind(id, "0.0.0.0", 7000) == 0);
+  BOOST_TEST(manager.asked.empty());
+  BOOST_TEST(program.listen(id) == 0);
+  BOOST_TEST(manager.asked.size() == fabric.devices().size());
+}
+
 BOOST_FIXTURE_TEST_CASE(without_subnet_administration_nobody_joins, Datagrams) {
   manager.has_administration = false;
   BOOST_TEST(program.join(id, address("239.1.2.3")) == EOPNOTSUPP);

@@ -2,6 +2,7 @@
 // gives.
 #include <infiniband/verbs.h>
 
+#include "device_model/control/fabric/partition_table.hpp"
 #include "device_model/control/rdma_cm/infiniband_addresses.hpp"
 #include "tests/unit/rdma_cm/infiniband_world.hpp"
 

@@ -68,6 +68,18 @@ BOOST_AUTO_TEST_CASE(packets_have_a_local_route) {
   BOOST_TEST(outcome.packets_seen == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(both_ends_addresses_are_attributes) {
+  const Outcome outcome = run_there(
+      "qp b grh=1\nsend b write_only dlid=b.lid slid=b.peer_lid sgid=b.peer_gid payload=8\n"
+      "expect b ack dlid=b.peer_lid slid=b.lid dgid=b.peer_gid sgid=b.gid sgid!=b.peer_gid\n");
+  BOOST_TEST(problem_of(outcome) == "");
+  const Outcome wrong = run_there("qp b grh=1\nsend b write_only payload=8\nexpect b ack dgid=b.gid\n");
+  BOOST_TEST(problem_of(wrong) == "grh.dgid: expected fe80::200:ff:fe00:1, seen fe80::200:ff:fe00:99");
+  BOOST_TEST(problem_of(run_there("wait a.gid\n")) == "a number is expected here");
+  BOOST_TEST(error_of("qp a\nsend a write_only psn=a.lid\n").find("there is no value a.lid") !=
+             std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(a_mismatch_names_fields_of_the_route) {
   const Outcome outcome = run_there("send a write_only payload=8\nexpect a ack slid=9\n");
   BOOST_TEST(problem_of(outcome) == "lrh.slid: expected 9, seen 1");

@@ -22,6 +22,7 @@ using wire::mad::PathRecord;
 constexpr NodeIndex kAdapter = 1;
 constexpr Lid kManager{7};
 constexpr MadStatus kBusy{0x0001};  // IBTA 13.4.7
+constexpr wire::mad::ComponentMask kComponents = 0x1234'5678'9ABC'DEF0;
 constexpr wire::Gid kGroup{{0xFF, 0x12, 0x40, 0x01, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0x0F, 1, 2, 3}};
 
 // A subnet manager that answers when a test says so.
@@ -101,7 +102,7 @@ struct World {
     wanted.qkey = {qkey};
     wanted.join_state = state;
     return memberships.join(
-        kAdapter, wanted, std::move(held),
+        kAdapter, {wanted, kComponents}, std::move(held),
         [this](Outcome outcome, const MulticastMemberRecord&) { outcomes.push_back(outcome); });
   }
   void expect_request(Method method, std::uint8_t state) {
@@ -427,6 +428,21 @@ BOOST_AUTO_TEST_CASE(a_member_with_another_qkey_is_refused) {
   BOOST_TEST(manager.sent.empty());
 }
 
+// Leaving needs no more than the group, the port and what it is there.
+BOOST_AUTO_TEST_CASE(a_join_gives_the_components_that_its_member_gives) {
+  const auto components = [](const Mad& mad) {
+    wire::mad::ComponentMask mask = 0;
+    for (std::size_t i = 48; i < 56; ++i) mask = mask << 8 | std::to_integer<std::uint8_t>(mad[i]);
+    return mask;
+  };
+  {
+    const Membership member = join();
+    BOOST_TEST(components(manager.sent.front()) == kComponents);
+    answer(take());
+  }
+  BOOST_TEST(components(manager.sent.front()) == 0x10003u);
+}
+
 BOOST_AUTO_TEST_CASE(a_join_without_an_answer_is_given_up) {
   const Membership member = join();
   pass(3300ms);
@@ -447,7 +463,7 @@ BOOST_AUTO_TEST_CASE(a_group_that_nobody_has_named_is_left_by_the_name_that_it_w
     MulticastMemberRecord wanted;
     wanted.join_state = wire::mad::join_state::kFullMember;
     const Membership member =
-        memberships.join(kAdapter, wanted, {}, [](Outcome, const MulticastMemberRecord&) {});
+        memberships.join(kAdapter, {wanted, kComponents}, {}, [](Outcome, const MulticastMemberRecord&) {});
     MulticastMemberRecord given = wire::mad::decode_record<MulticastMemberRecord>(manager.sent.front());
     BOOST_TEST((given.group == wire::Gid{}));
     given.group = kGroup;

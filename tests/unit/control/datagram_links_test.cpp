@@ -1,0 +1,317 @@
+// Management datagrams on the links of devices, under virtual time: lost, late, doubled and damaged, in each
+// direction; and what is not, which passes at once.
+#include "device_model/control/fabric/datagram_links.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "device_model/control/fabric/engine_unit.hpp"
+#include "device_model/control/fabric/fabric.hpp"
+#include "device_model/control/sysfs/counter_values.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/fault/fault_plan.hpp"
+#include "device_model/fault/plan_file.hpp"
+#include "device_model/subnet/manager/sweep.hpp"
+#include "device_model/subnet/network.hpp"
+#include "wire/mad/smp.hpp"
+
+namespace urnic::control::test {
+namespace {
+
+using link::Direction;
+using transport::Nanoseconds;
+using wire::mad::Smp;
+using wire::mad::SubnetAttribute;
+
+constexpr std::size_t kAsker = 0;
+constexpr std::size_t kOther = 1;
+
+Smp question(std::initializer_list<unsigned> ports, SubnetAttribute attribute = SubnetAttribute::node_info) {
+  Smp smp;
+  smp.header.management_class = wire::mad::ManagementClass::subnet_directed_route;
+  smp.header.class_version = wire::mad::kSubnetClassVersion;
+  smp.header.method = wire::mad::Method::get;
+  smp.header.attribute = {static_cast<std::uint16_t>(attribute)};
+  smp.hop_count = static_cast<std::uint8_t>(ports.size());
+  std::size_t hop = 1;
+  for (const unsigned port : ports) smp.initial_path[hop++] = static_cast<std::byte>(port);
+  return smp;
+}
+
+std::string rule(const std::string& lines) { return "[[fault]]\n" + lines + "\n"; }
+
+// Two devices on a switch, all with LIDs, and a fault plan. The first device's port is at port 1 of the
+// switch, the other's at port 2; the first one asks.
+struct LinkedSubnet {
+  explicit LinkedSubnet(const Configuration& configuration) : fabric(configuration) {
+    subnet::sweep(fabric.subnet());
+    fabric.subnet_changed();
+    fabric.subnet().on_arrival(
+        [this](subnet::NodeIndex node, const subnet::Datagram& datagram) { take(node, datagram); });
+  }
+  LinkedSubnet() : LinkedSubnet(infiniband_configuration()) {}
+  ~LinkedSubnet() {
+    fabric.subnet().on_arrival({});
+    set_faults(nullptr);
+  }
+
+  link::Switch& home() const { return fabric.infiniband_unit().frame_switch; }
+  const ServedDevice& device(std::size_t index) const { return *fabric.devices()[index]; }
+  wire::Lid lid(std::size_t index) const { return fabric.subnet().port(*device(index).adapter).lid; }
+  wire::Lid switch_lid() const {
+    for (const subnet::Node& node : fabric.subnet().nodes())
+      if (node.is_switch()) return node.ports[0].info.lid;
+    return {};
+  }
+  CounterSnapshot counters(std::size_t index) { return snapshot(fabric, device(index)); }
+
+  void load(const std::string& text) {
+    set_faults(nullptr);
+    const std::vector<std::string> names{"urnic0", "urnic1"};
+    plan.emplace(fault::parse_plan(text, "plan.toml", names));
+    set_faults(&*plan);
+  }
+  void set_faults(link::FaultHook* hook) {
+    for (std::uint32_t index = 0; index < 2; ++index) home().link(index).set_faults(hook);
+  }
+  void configure(std::size_t index, Direction direction, const link::LinkSettings& settings) {
+    home().link(static_cast<std::uint32_t>(index)).configure(direction, settings);
+  }
+
+  // A switch sends back what is for its queue pair 1.
+  void take(subnet::NodeIndex node, const subnet::Datagram& datagram) {
+    if (node == *device(kAsker).adapter) return arrived.push_back(datagram);
+    if (!fabric.subnet().node(node).is_switch()) return;
+    fabric.subnet().send(node, {.destination = datagram.source,
+                                .source_qpn = datagram.destination_qpn,
+                                .destination_qpn = datagram.source_qpn,
+                                .mad = datagram.mad});
+  }
+  void send(const Smp& smp, wire::Lid destination = wire::kPermissiveLid) {
+    fabric.subnet().send(*device(kAsker).adapter, {.destination = destination, .mad = encode(smp)});
+  }
+  void send_general(wire::Lid destination) {
+    subnet::Datagram datagram{.destination = destination, .source_qpn = 1, .destination_qpn = 1};
+    wire::mad::encode(wire::mad::MadHeader{.management_class = wire::mad::ManagementClass::performance,
+                                           .class_version = 1,
+                                           .method = wire::mad::Method::get},
+                      datagram.mad);
+    fabric.subnet().send(*device(kAsker).adapter, datagram);
+  }
+  // Until `later` from the beginning. No link has more to do than these turns.
+  void run(Nanoseconds later = {}) {
+    constexpr link::Load kAll{1000, 1'000'000};
+    for (int turn = 0; turn < 20; ++turn) {
+      home().deliver_due(fabric.infiniband_unit().engine.now() + later, kAll);
+      home().release();
+      fabric.datagram_links()->take_arrivals();
+    }
+  }
+  // How many answers come to a question.
+  std::size_t answers(std::initializer_list<unsigned> ports) {
+    arrived.clear();
+    send(question(ports));
+    run();
+    return arrived.size();
+  }
+
+  Fabric fabric;
+  std::optional<fault::FaultPlan> plan;
+  std::vector<subnet::Datagram> arrived;
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(datagram_links, LinkedSubnet)
+
+BOOST_AUTO_TEST_CASE(without_faults_the_answer_is_there_at_once) {
+  send(question({1, 2}));
+  BOOST_TEST(arrived.size() == 1u);
+}
+
+// A question passes one link from its sender and one to its receiver, and so does the answer.
+BOOST_AUTO_TEST_CASE(each_of_four_links_loses_one) {
+  for (const std::string link :
+       {"device = \"urnic0\"\ndirection = \"tx\"", "device = \"urnic1\"\ndirection = \"rx\"",
+        "device = \"urnic1\"\ndirection = \"tx\"", "device = \"urnic0\"\ndirection = \"rx\""}) {
+    load(rule(link + "\nqp = 0\ncount = 1\naction = \"drop\""));
+    BOOST_TEST_CONTEXT(link) {
+      BOOST_TEST(answers({1, 2}) == 0u);
+      BOOST_TEST(answers({1, 2}) == 1u);
+      BOOST_TEST(plan->states()[0].matches == 1u);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(between_a_device_and_a_switch_there_is_one_link) {
+  load(rule("device = \"urnic1\"\naction = \"drop\"") +
+       rule("device = \"urnic1\"\ndirection = \"rx\"\naction = \"drop\""));
+  BOOST_TEST(answers({1}) == 1u);
+  load(rule("device = \"urnic0\"\ndirection = \"rx\"\naction = \"drop\""));
+  BOOST_TEST(answers({1}) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(rules_name_attributes_and_methods) {
+  load(
+      rule("device = \"urnic1\"\ndirection = \"rx\"\nmad = \"SubnGet(PortInfo)\"\noccurrence = 2\naction = "
+           "\"drop\""));
+  for (const std::size_t expected : {1u, 0u, 1u}) {
+    BOOST_TEST(answers({1, 2}) == 1u);
+    arrived.clear();
+    send(question({1, 2}, SubnetAttribute::port_info));
+    run();
+    BOOST_TEST(arrived.size() == expected);
+  }
+  load(rule("device = \"urnic1\"\nmad = [\"SubnSet\", \"SubnGetResp\"]\naction = \"drop\""));
+  BOOST_TEST(answers({1, 2}) == 0u);
+  load(rule("device = \"urnic1\"\nmad = \"PerformanceGetResp\"\naction = \"drop\""));
+  BOOST_TEST(answers({1, 2}) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(by_lid_both_ends_have_a_link) {
+  Smp smp = question({});
+  smp.header.management_class = wire::mad::ManagementClass::subnet_lid_routed;
+  send(smp, lid(kOther));
+  BOOST_TEST(arrived.size() == 1u);
+  for (const std::string link : {"device = \"urnic0\"", "device = \"urnic1\"\ndirection = \"rx\"",
+                                 "device = \"urnic1\"", "device = \"urnic0\"\ndirection = \"rx\""}) {
+    load(rule(link + "\ncount = 1\naction = \"drop\""));
+    for (const std::size_t expected : {0u, 1u}) {
+      arrived.clear();
+      send(smp, lid(kOther));
+      run();
+      BOOST_TEST_CONTEXT(link) BOOST_TEST(arrived.size() == expected);
+    }
+  }
+}
+
+// Other classes than subnet management, to and from a switch.
+BOOST_AUTO_TEST_CASE(general_services_of_a_switch_have_a_link) {
+  send_general(switch_lid());
+  BOOST_TEST(arrived.size() == 1u);
+  for (const std::string link : {"direction = \"tx\"", "direction = \"rx\""}) {
+    load(rule(link + "\ndevice = \"urnic0\"\nqp = 1\ncount = 1\naction = \"drop\""));
+    for (const std::size_t expected : {0u, 1u}) {
+      arrived.clear();
+      send_general(switch_lid());
+      run();
+      BOOST_TEST_CONTEXT(link) BOOST_TEST(arrived.size() == expected);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(one_may_come_late_or_twice) {
+  load(rule("device = \"urnic1\"\ndirection = \"rx\"\naction = \"delay\"\ndelay_us = 500"));
+  send(question({1, 2}));
+  run(Nanoseconds(499'999));
+  BOOST_TEST(arrived.empty());
+  run(Nanoseconds(500'000));
+  BOOST_TEST(arrived.size() == 1u);
+  load(rule("device = \"urnic1\"\ndirection = \"rx\"\naction = \"duplicate\""));
+  BOOST_TEST(answers({1, 2}) == 2u);
+}
+
+// One of two waits until the other has passed.
+BOOST_AUTO_TEST_CASE(one_may_come_behind_the_next) {
+  load(rule("device = \"urnic0\"\ncount = 1\naction = \"reorder\"\nhold_us = 1000000"));
+  send(question({1, 2}, SubnetAttribute::port_info));
+  run();
+  BOOST_TEST(arrived.empty());
+  send(question({1, 2}));
+  run();
+  BOOST_REQUIRE(arrived.size() == 2u);
+  Smp smp;
+  decode(arrived[1].mad, smp);
+  BOOST_TEST(smp.header.attribute.value == static_cast<std::uint16_t>(SubnetAttribute::port_info));
+}
+
+// IBTA 7.8.1, 16.1.3.5: the port that gets it drops and counts it.
+BOOST_AUTO_TEST_CASE(a_damaged_one_is_counted_where_it_comes_in) {
+  const std::string damage = "\ncount = 1\naction = \"corrupt_after_icrc\"";
+  load(rule("device = \"urnic1\"\ndirection = \"rx\"" + damage));
+  BOOST_TEST(answers({1, 2}) == 0u);
+  BOOST_TEST(counters(kOther).port.receive_errors == 1u);
+  load(rule("device = \"urnic0\"" + damage));
+  BOOST_TEST(answers({1, 2}) == 0u);
+  const auto place = fabric.subnet().node(*device(kAsker).adapter).ports[1].peer;
+  BOOST_TEST(std::as_const(home()).lid_routes().counters(place->node, place->port).line.damaged == 1u);
+  BOOST_TEST(answers({1, 2}) == 1u);
+}
+
+// A new ICRC hides what has changed: here the D bit, which makes an answer of the question.
+BOOST_AUTO_TEST_CASE(one_that_has_become_something_else_is_harmless) {
+  for (unsigned bit = 0; bit < 8 * (12 + 8 + 64); ++bit) {
+    load(rule("device = \"urnic0\"\ncount = 1\naction = \"corrupt_before_icrc\"\nbits = " +
+              std::to_string(bit)));
+    answers({1, 2});
+  }
+  BOOST_TEST(answers({1, 2}) == 1u);
+}
+
+// The seed and the packet decide, and not whether somebody looks.
+BOOST_AUTO_TEST_CASE(chance_is_the_same_with_a_capture) {
+  struct Blind final : link::FrameObserver {
+    void observe(const link::Observation&) override {}
+  } blind;
+  link::LinkSettings settings;
+  settings.seed = 7;
+  settings.loss = 0.3;
+  const auto fates = [&](bool is_observed) {
+    LinkedSubnet subnet;
+    if (is_observed) subnet.home().add_observer(blind);
+    for (const Direction direction : {Direction::transmit, Direction::receive})
+      subnet.configure(kOther, direction, settings);
+    std::string each;
+    for (int i = 0; i < 40; ++i) each += subnet.answers({1, 2}) == 1 ? '+' : '-';
+    if (is_observed) subnet.home().remove_observer(blind);
+    return each;
+  };
+  const std::string first = fates(false);
+  BOOST_TEST(first == fates(true));
+  BOOST_TEST(first.find('+') != std::string::npos);
+  BOOST_TEST(first.find('-') != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_cable_that_is_pulled_out_loses_what_is_on_it) {
+  load(rule("device = \"urnic1\"\ndirection = \"rx\"\naction = \"delay\"\ndelay_us = 500"));
+  send(question({1, 2}));
+  fabric.subnet().set_cable({*device(kOther).adapter, 1}, false);
+  run(Nanoseconds(500'000));
+  BOOST_TEST(arrived.empty());
+  fabric.subnet().set_cable({*device(kOther).adapter, 1}, true);
+  send(question({1, 2}));
+  run(Nanoseconds(1'000'000));
+  BOOST_TEST(arrived.size() == 1u);
+}
+
+// A maker has half of the places of those that wait for the control thread.
+BOOST_AUTO_TEST_CASE(those_that_wait_are_limited) {
+  load(rule("qp = 5\naction = \"drop\""));
+  for (std::uint32_t i = 0; i < DatagramLinks::kArrivedOfMaker + 3; ++i) send(question({1}));
+  BOOST_TEST(counters(kAsker).management_dropped == 3u);
+  fabric.datagram_links()->take_arrivals();
+  send(question({1}));
+  BOOST_TEST(counters(kAsker).management_dropped == 3u);
+}
+
+// One sender has no more under way than are free for all.
+BOOST_AUTO_TEST_CASE(those_under_way_are_limited) {
+  load(rule("device = \"urnic0\"\naction = \"delay\"\ndelay_us = 1000000"));
+  constexpr std::uint32_t kHalf = link::FramesInFlight::kFrames / 2;
+  for (std::uint32_t i = 0; i < kHalf + 5; ++i) send(question({1}));
+  BOOST_TEST(counters(kAsker).management_dropped == 5u);
+}
+
+// IBTA 7.6.4, 7.9: virtual lane 15 needs no credits, and takes no time.
+BOOST_AUTO_TEST_CASE(credits_do_not_hold_them_up) {
+  Configuration configuration = infiniband_configuration();
+  configuration.credits.emplace();
+  LinkedSubnet subnet(configuration);
+  subnet.load(rule("device = \"urnic1\"\ndirection = \"rx\"\ncount = 1\naction = \"drop\""));
+  BOOST_TEST(subnet.answers({1, 2}) == 0u);
+  BOOST_TEST(subnet.answers({1, 2}) == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace urnic::control::test
