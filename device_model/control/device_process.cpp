@@ -101,7 +101,9 @@ struct DeviceProcess::Impl {
     netlink_server.tell_of(identifiers);
     gsi.on_traffic([this] { counters.touch(); });
     counters.on_read([this](const ServedDevice& device, const CounterSnapshot& read) {
-      if (device.adapter) umad.infiniband_ports().report_violations(device, read);
+      if (!device.adapter) return;
+      umad.infiniband_ports().report_violations(device, read);
+      umad.infiniband_ports().report_line_faults(device, read);
     });
     control.on_change([this] {
       counters.touch();

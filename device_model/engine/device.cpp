@@ -173,6 +173,12 @@ void Device::arrive_again(const wire::Frame& frame, const link::PacketOrigin& or
   arrive(frame, origin);
 }
 
+// The fabric counts its error (link::LineErrors).
+void Device::arrive_damaged(const wire::Frame& frame) {
+  ++port_counters_.received_packets;
+  port_counters_.received_bytes += frame.size();
+}
+
 // Not for a connection's packets: none of them is to a group.
 void Device::count_group(const wire::Frame& frame) {
   port_counters_.received_multicast += is_to_group(frame);

@@ -84,6 +84,7 @@ class Device final : private link::FrameReceiver, private Ingress {
  private:
   void arrive(const wire::Frame& frame, const link::PacketOrigin& origin) override;
   void arrive_again(const wire::Frame& frame, const link::PacketOrigin& origin) override;
+  void arrive_damaged(const wire::Frame& frame) override;
   void link_changed(bool up) override;
   bool takes_owed_icrc() const override { return true; }
   std::uint32_t ordinal_of(wire::Qpn qpn) const override;

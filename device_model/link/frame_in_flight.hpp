@@ -29,6 +29,7 @@ struct FrameInFlight {
   // The pool's slot that has the frame's bytes; null: the bytes are elsewhere. A channel that keeps the frame
   // under way takes the slot and clears this.
   PooledFrame* slot = nullptr;
+  bool is_damaged = false;  // of InfiniBand: its VCRC is wrong
   Remarks remarks;
 };
 
@@ -41,6 +42,9 @@ class Forwarder {
   // Sends a fault's answer back to the sender of `flight`, as if from the receiver's QP `by`.
   virtual void answer(const FrameInFlight& flight, std::span<const std::byte> frame, wire::Qpn by,
                       transport::Time now) = 0;
+  // A fault has cut the link of port number `port`; `restored`: somebody ends the cut before its time.
+  virtual void cut(std::uint32_t /*port*/, transport::Time /*from*/, transport::Time /*until*/) {}
+  virtual void restored(std::uint32_t /*port*/) {}
   // The link of port number `port` was cut, or is up again.
   virtual void link_changed(std::uint32_t /*port*/, bool /*up*/) {}
 

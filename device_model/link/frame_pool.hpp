@@ -32,6 +32,7 @@ struct PooledFrame {
   LinkChannel* channel;  // the channel that carries it
   std::uint32_t size;
   wire::LinkLayer link_layer;
+  bool is_damaged;  // as in FrameInFlight, on a link
   Remarks remarks;
   std::array<std::byte, kSlotBytes> bytes;
 

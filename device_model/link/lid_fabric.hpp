@@ -45,6 +45,11 @@ class LidFabric {
   virtual void pass_next() = 0;
   virtual std::optional<transport::Time> next_due() const = 0;
 
+  // Nothing passes the device's link between these times, packets of flow control neither; or it does again,
+  // before its time.
+  virtual void fall_silent(std::uint32_t device, transport::Time from, transport::Time until) = 0;
+  virtual void end_silence(std::uint32_t device) = 0;
+
   // As in Port: how many bytes a device may send, and when there is room again.
   virtual std::size_t room(std::uint32_t device, std::size_t least) const = 0;
   virtual transport::Time room_at(std::uint32_t device) const = 0;

@@ -80,6 +80,30 @@ void Switch::enter_subnet(FrameInFlight& flight, transport::Time now) {
   lid_fabric_->enter(*frame, flight.from->number, now);
 }
 
+// The port at the end of a link drops a packet whose VCRC is wrong (IBTA 7.8.2, 7.12). Where packets take no
+// time in a subnet, the ports on the way of one to a port's LID have counted it already.
+void Switch::arrive_damaged(FrameInFlight& flight, Direction passed) {
+  const bool is_received = passed == Direction::receive;
+  SwitchPort& device = is_received ? *flight.to : *flight.from;
+  flight.remarks.next().add("dropped at the end of ").add(device.device).add("'s link, its VCRC is wrong");
+  const auto adapter = lid_routes_.port_of_device(device.number);
+  const auto place = adapter && !is_received ? lid_routes_.peer_of(*adapter) : adapter;
+  const bool is_to_group = wire::is_multicast(wire::infiniband::destination_of(flight.frame.headers));
+  const bool is_counted = is_received || (lid_fabric_ == nullptr && !is_to_group);
+  if (place) lid_routes_.count_damaged(*place, flight.frame.size(), is_counted);
+  if (is_received) device.receiver.arrive_damaged(flight.frame);
+  dropped(flight, device.device, passed);
+}
+
+// Its flow control does not pass, either.
+void Switch::cut(std::uint32_t port, transport::Time from, transport::Time until) {
+  if (lid_fabric_ != nullptr) lid_fabric_->fall_silent(port, from, until);
+}
+
+void Switch::restored(std::uint32_t port) {
+  if (lid_fabric_ != nullptr) lid_fabric_->end_silence(port);
+}
+
 bool Switch::subnet_is_next() const {
   const auto inside = lid_fabric_->next_due();
   const auto links = in_flight_.earliest();

@@ -24,7 +24,8 @@ using LaneOfServiceLevel = std::array<std::uint8_t, kServiceLevels>;
 // As the subnet manager has left it in PortInfo, SLtoVL and VLArbitration.
 struct LidOutput {
   std::uint32_t megabits_per_second = 0;  // of data, without the line's encoding
-  std::uint8_t lanes = 1;                 // that carry data, of this end
+  std::uint8_t line_width = 1;            // how many lines side by side make the link
+  std::uint8_t lanes = 1;                 // virtual ones that carry data, of this end
   std::uint8_t most_lanes = kDataLanes;   // that a manager may have it carry data
   std::uint8_t head_of_queue_life = 0;    // code (IBTA 14.2.5.6)
   std::uint8_t stall_count = 0;           // packets; 0: the lane never stalls

@@ -30,11 +30,15 @@ void LidRoutes::set_node(std::uint32_t number, LidNode node) {
   if (nodes_.size() <= last) {
     nodes_.resize(last + 1);
     counters_.resize(last + 1);
+    integrity_.resize(last + 1);
     was_there_.resize(last + 1);
     arrivals_.reserve(last + 1);
     members_.reserve(last + 1);
   }
   counters_[number].resize(node.ports.size());
+  integrity_[number].resize(node.ports.size());
+  for (std::size_t port = 0; port < node.ports.size(); ++port)
+    if (!node.ports[port].is_active) integrity_[number][port].forget();
   if (node.device != LidNode::kNoDevice) {
     if (node_of_device_.size() <= node.device) node_of_device_.resize(node.device + 1, LidNode::kNoDevice);
     node_of_device_[node.device] = number;
@@ -44,6 +48,23 @@ void LidRoutes::set_node(std::uint32_t number, LidNode node) {
 
 const LidPortCounters& LidRoutes::counters(std::uint32_t node, std::uint8_t port) const {
   return counters_.at(node).at(port);
+}
+
+void LidRoutes::count_damaged(LidPlace place, std::size_t bytes, bool is_counted) {
+  LidPortCounters& counted = counters(place);
+  if (!is_counted) {
+    ++counted.received_packets;
+    counted.received_bytes += bytes;
+  }
+  ++counted.line.damaged;
+  const std::uint8_t most = nodes_[place.node].ports[place.port].most_physical_errors;
+  counted.line.integrity += integrity_[place.node][place.port].damaged(counted.received_packets, most);
+}
+
+std::optional<LidPlace> LidRoutes::peer_of(LidPlace place) const {
+  const LidPort* const port = port_at(place);
+  if (port == nullptr || port->peer_port == 0) return {};
+  return LidPlace{port->peer_node, port->peer_port};
 }
 
 const LidNode* LidRoutes::adapter_of(std::uint32_t device) const {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "device_model/link/lid_output.hpp"
+#include "device_model/link/line_errors.hpp"
 #include "wire/local_identifier.hpp"
 
 namespace urnic::link {
@@ -34,6 +35,8 @@ struct LidPort {
   std::uint32_t peer_node = 0;
   std::uint8_t peer_port = 0;
   bool is_active = false;  // with its peer it takes data (IBTA 7.2.7)
+  // So many damaged packets the line may have (IBTA 14.2.5.6: LocalPhyErrors).
+  std::uint8_t most_physical_errors = 0;
 };
 
 struct LidNode {
@@ -62,12 +65,12 @@ struct LidPortCounters {
   std::uint64_t transmitted_bytes = 0;
   std::uint64_t received_packets = 0;
   std::uint64_t received_bytes = 0;
-  std::uint64_t receive_errors =
-      0;                       // management datagrams that came in damaged (IBTA 16.1.3.5: PortRcvErrors)
-  std::uint64_t discards = 0;  // packets that should have left here, and could not
+  std::uint64_t receive_errors = 0;  // management datagrams that are no packets of InfiniBand any more
+  std::uint64_t discards = 0;        // packets that should have left here, and could not
   // How long packets waited here for credits, in the time in which the link carries 4 bytes (IBTA 16.1.3.5:
   // PortXmitWait). The specification leaves the length of a tick to the port.
   std::uint64_t transmit_wait = 0;
+  LineErrors line = {};
 };
 
 // Engine thread only, once the engine runs.
@@ -80,6 +83,10 @@ class LidRoutes {
 
   std::size_t size() const { return nodes_.size(); }
   const LidNode& node(std::uint32_t number) const { return nodes_[number]; }
+  // A damaged packet of `bytes` has come to a port, which drops it. `is_counted`: as one that has passed.
+  void count_damaged(LidPlace place, std::size_t bytes, bool is_counted);
+  // The other end of the port's link; empty: it has none.
+  std::optional<LidPlace> peer_of(LidPlace place) const;
   // The port of a device's adapter; empty: no adapter is the device's.
   std::optional<LidPlace> port_of_device(std::uint32_t device) const;
   // Null: there is no such port, or it or its peer takes no data.
@@ -110,6 +117,7 @@ class LidRoutes {
 
   std::vector<LidNode> nodes_;
   std::vector<std::vector<LidPortCounters>> counters_;  // by node and port
+  std::vector<std::vector<LinkIntegrity>> integrity_;   // likewise
   std::vector<std::uint32_t> node_of_device_;
   std::vector<std::uint32_t> members_;
   std::vector<LidPlace> arrivals_;  // at switches, of the packet for a group that is under way

@@ -27,6 +27,11 @@ void Link::cut(transport::Time until) {
 }
 
 void Link::restore() {
+  forwarder_.restored(number_);
+  end_cut();
+}
+
+void Link::end_cut() {
   down_until_.reset();
   follow_state();
 }
@@ -51,7 +56,7 @@ void Link::look_whether_plain() {
 }
 
 void Link::look(transport::Time now) {
-  if (down_until_ && *down_until_ <= now) restore();
+  if (down_until_ && *down_until_ <= now) end_cut();
   transmit_.end_holds(now);
   receive_.end_holds(now);
 }

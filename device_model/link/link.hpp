@@ -63,6 +63,7 @@ class Link {
   void look_whether_plain();
 
  private:
+  void end_cut();
   void follow_state();
 
   Forwarder& forwarder_;

@@ -101,7 +101,10 @@ void LinkChannel::enter(FrameInFlight& flight, transport::Time now) {
   faults_->judge({flight.frame, flight.origin, device_, direction_, flight.to->receiver}, now, verdict);
   if (!verdict.touched) return pass(flight, kUntouched, now);
   remark(flight).add(verdict.remarks.view());
-  if (verdict.cut.count() > 0) link_.cut(now + verdict.cut);
+  if (verdict.cut.count() > 0) {
+    link_.cut(now + verdict.cut);
+    forwarder_.cut(device_, now, now + verdict.cut);
+  }
   if (!verdict.answer.empty()) {
     ++counters_.answered;
     forwarder_.answer(flight, verdict.answer, verdict.answering_queue_pair, now);
@@ -234,6 +237,8 @@ void LinkChannel::edit(FrameInFlight& flight, const Verdict& verdict, const Pass
     const std::size_t bit = corrupt_somewhere(flight.slot->edited(), passage.corruption);
     remark(flight).add("bit ").add(bit).add(" inverted by chance");
   }
+  if (flight.frame.link_layer == wire::LinkLayer::infiniband)
+    flight.is_damaged = verdict.flips_after_count != 0 || passage.corrupted;
 }
 
 // Each copy continues by itself; the last one has the slot.
@@ -266,6 +271,7 @@ void LinkChannel::put_under_way(FrameInFlight& flight, const Passage& passage) {
   frame->to = flight.to;
   frame->channel = this;
   frame->remarks = flight.remarks;
+  frame->is_damaged = flight.is_damaged;
   if (passage.behind != 0) {
     held_.hold(frame, passage.behind, passage.due, passage.latest);
   } else {
@@ -283,6 +289,7 @@ void LinkChannel::leave(PooledFrame& frame, transport::Time due) {
   FrameInFlight flight(frame.frame(), frame.origin, frame.from, frame.to);
   flight.slot = &frame;
   flight.remarks = frame.remarks;
+  flight.is_damaged = frame.is_damaged;
   if (link_.up(due)) {
     forwarder_.hand_on(flight, direction_, due);
   } else {

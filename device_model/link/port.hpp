@@ -28,6 +28,8 @@ class FrameReceiver {
  public:
   // The frame's bytes stay valid until the engine's batch ends. `origin`: the sender's out-of-band data.
   virtual void arrive(const wire::Frame& frame, const PacketOrigin& origin) = 0;
+  // A frame has come whose link's check sequence is wrong: the port drops it.
+  virtual void arrive_damaged(const wire::Frame&) {}
   // The port's link was cut, or is up again.
   virtual void link_changed(bool /*up*/) {}
   // It takes frames that owe their ICRC (wire/frame.hpp). Others get none that does.

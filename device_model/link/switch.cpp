@@ -347,6 +347,8 @@ void Switch::copy_to(SwitchPort& port, const FrameInFlight& flight, transport::T
 
 void Switch::hand_on(FrameInFlight& flight, Direction passed, transport::Time now) {
   SwitchPort& to = *flight.to;
+  if (flight.is_damaged) [[unlikely]]
+    return arrive_damaged(flight, passed);
   if (&to == subnet_end_.get() || flight.from == subnet_end_.get()) return come_out(flight, passed);
   if (passed == Direction::transmit) {
     if (flight.to == flight.from && goes_to_many(flight.frame)) return flood(flight, now);

@@ -147,6 +147,7 @@ class Switch final : public Uplink, private Forwarder, private LidExit {
   // A device's port, or a station's; null: there is none of this number.
   SwitchPort* port_in_subnet(std::uint32_t number) const;
   void enter_subnet(FrameInFlight& flight, transport::Time now);
+  void arrive_damaged(FrameInFlight& flight, Direction passed);
   bool subnet_is_next() const;
   // On a link or inside a subnet; empty: nothing is under way.
   std::optional<transport::Time> next_frame_due() const;
@@ -176,6 +177,8 @@ class Switch final : public Uplink, private Forwarder, private LidExit {
   void dropped(const FrameInFlight& flight, std::string_view device, Direction where) override;
   void answer(const FrameInFlight& flight, std::span<const std::byte> frame, wire::Qpn by,
               transport::Time now) override;
+  void cut(std::uint32_t port, transport::Time from, transport::Time until) override;
+  void restored(std::uint32_t port) override;
   void link_changed(std::uint32_t port, bool up) override;
   void measure_observers();
   static std::size_t first_place(std::uint64_t address, std::size_t places);

@@ -4,6 +4,7 @@
 
 #include "device_model/subnet/lane_tables.hpp"
 #include "device_model/subnet/link_ability.hpp"
+#include "device_model/subnet/m_key.hpp"
 #include "device_model/subnet/notices.hpp"
 #include "device_model/subnet/port_settings.hpp"
 
@@ -190,29 +191,21 @@ std::optional<MadStatus> answer_attribute(const Question& question) {
   return {};
 }
 
-// IBTA 14.2.4: a port without an M_Key lets everyone manage it. With one, a Set needs it, and a Get does from
-// protection 2 on.
-bool passes_m_key(Node& node, PortNumber arrival, const Smp& smp, bool is_set) {
-  PortInfo& info = node.managed(arrival).info;
-  if (info.m_key == 0 || smp.m_key == info.m_key) return true;
-  if (!is_set && info.m_key_protection < 2) return true;
-  if (info.m_key_violations != 0xFFFF) ++info.m_key_violations;
-  raise_wrong_m_key(node, arrival, smp);
-  return false;
-}
-
 }  // namespace
 
-Verdict answer(Nodes& nodes, PortPlace place, Smp& smp) {
+Verdict answer(Nodes& nodes, PortPlace place, Smp& smp, std::chrono::nanoseconds now) {
   const Method method = smp.header.method;
   Node& node = nodes[place.node];
   // Not protected by the M_Key, as a Set is: opensm's TrapRepress has that of the trap, which is none.
-  if (method == Method::trap_repress) return repress(node, smp) ? Verdict::taken : Verdict::not_mine;
+  if (method == Method::trap_repress) {
+    renew_lease(node.managed(place.port), smp);
+    return repress(node, smp) ? Verdict::taken : Verdict::not_mine;
+  }
   if (method != Method::get && method != Method::set) return Verdict::not_mine;
   const auto attribute = static_cast<SubnetAttribute>(smp.header.attribute.value);
   if (attribute == SubnetAttribute::sm_info || attribute == SubnetAttribute::notice) return Verdict::not_mine;
   const bool is_set = method == Method::set;
-  if (!passes_m_key(node, place.port, smp, is_set)) return Verdict::refused;
+  if (!passes_m_key(node, place.port, smp, now)) return Verdict::refused;
   const auto status = answer_attribute({nodes, place, smp, is_set});
   if (is_set) ++node.revision;
   smp.header.method = Method::get_response;

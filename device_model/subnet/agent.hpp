@@ -2,6 +2,7 @@
 // the hardware has.
 #pragma once
 
+#include <chrono>
 #include <optional>
 
 #include "device_model/subnet/links.hpp"
@@ -17,7 +18,8 @@ enum class Verdict : std::uint8_t {
   taken,     // a manager has taken note of a trap: it gets no answer
 };
 
-// `place` is where the SMP has come in. A Set may change other nodes: the ends of a link change together.
-Verdict answer(Nodes& nodes, PortPlace place, wire::mad::Smp& smp);
+// `place` is where the SMP has come in, and `now` when, since any fixed time. A Set may change other nodes:
+// the ends of a link change together.
+Verdict answer(Nodes& nodes, PortPlace place, wire::mad::Smp& smp, std::chrono::nanoseconds now);
 
 }  // namespace urnic::subnet

@@ -55,11 +55,18 @@ void set_cable(Nodes& nodes, PortPlace place, bool is_plugged) {
   retrain(nodes, place);
 }
 
+void set_silence(Nodes& nodes, PortPlace place, bool is_silent) {
+  Port& port = port_at(nodes, place);
+  if (!port.peer || port.is_silent == is_silent) return;
+  port.is_silent = port_at(nodes, *port.peer).is_silent = is_silent;
+  retrain(nodes, place);
+}
+
 void retrain(Nodes& nodes, PortPlace place) {
   Port& port = port_at(nodes, place);
   const auto peer = port.peer;
-  const bool up = peer && !port.is_pulled && !is_disabled(port) && !is_disabled(port_at(nodes, *peer)) &&
-                  train(port.info, port_at(nodes, *peer).info);
+  const bool up = peer && !port.is_pulled && !port.is_silent && !is_disabled(port) &&
+                  !is_disabled(port_at(nodes, *peer)) && train(port.info, port_at(nodes, *peer).info);
   show(nodes, place, up);
   if (peer) show(nodes, *peer, up);
 }

@@ -25,9 +25,12 @@ void poll(Nodes& nodes, PortPlace place);
 // Pulls the cable of a port out at both ends, or plugs it in again; nothing, if the port has no cable.
 void set_cable(Nodes& nodes, PortPlace place, bool is_plugged);
 
-// The link's ends begin anew: Initialize, if the cable is plugged in, neither is disabled, and they have a
-// width and a speed in common, else Down. A switch notes that a port of its has changed, and tells the
-// manager.
+// Nothing comes through the cable of a port any more, or it does again; the same at its other end.
+void set_silence(Nodes& nodes, PortPlace place, bool is_silent);
+
+// The link's ends begin anew: Initialize, if the cable is plugged in and not silent, neither is disabled, and
+// they have a width and a speed in common, else Down. A switch notes that a port of its has changed, and
+// tells the manager.
 void retrain(Nodes& nodes, PortPlace place);
 
 }  // namespace urnic::subnet

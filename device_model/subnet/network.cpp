@@ -79,6 +79,19 @@ void Network::report(NodeIndex adapter, const KeyViolations& violations) {
   settle();
 }
 
+void Network::report_integrity(PortPlace place) {
+  raise_line_fault(nodes_[place.node], place.port, LineFault::integrity);
+  settle();
+}
+
+void Network::set_silence(PortPlace place, bool is_silent) {
+  const auto peer = port_at(nodes_, place).peer;
+  if (is_silent) raise_line_fault(nodes_[place.node], place.port, LineFault::silence);
+  if (is_silent && peer) raise_line_fault(nodes_[peer->node], peer->port, LineFault::silence);
+  subnet::set_silence(nodes_, place, is_silent);
+  settle();
+}
+
 bool Network::send(NodeIndex node, Datagram datagram) {
   const bool has_left = send_any(node, datagram);
   settle();
@@ -232,7 +245,7 @@ Verdict Network::ask_agent(PortPlace place, Smp& smp) {
 
 Verdict Network::ask(PortPlace place, Smp& smp) {
   const bool may_change = smp.header.method == Method::set;
-  const Verdict verdict = subnet::answer(nodes_, place, smp);
+  const Verdict verdict = subnet::answer(nodes_, place, smp, clock_());
   if (may_change) tell_changes();
   return verdict;
 }

@@ -31,6 +31,8 @@ class Network {
   // Something of the adapter's port has changed: its PortInfo, P_Keys or GUIDs, or a manager has asked its
   // clients to register again.
   using Watcher = std::function<void(NodeIndex adapter, bool registers_again)>;
+  // The time since any fixed one; never less than before.
+  using Clock = std::function<std::chrono::nanoseconds()>;
 
   NodeIndex add(Node node);
   // What the link of a port can do; before it has one.
@@ -40,6 +42,8 @@ class Network {
   void connect(PortPlace one, PortPlace other, bool is_plugged = true);
   void on_arrival(Receiver receiver) { receiver_ = std::move(receiver); }
   void on_change(Watcher watcher) { watcher_ = std::move(watcher); }
+  // By which leases of M_Keys end; without one no time passes.
+  void set_clock(Clock clock) { clock_ = std::move(clock); }
   // Packets pass these links from now on. They outlive their use.
   void use(EndLinks& links) { links_ = &links; }
 
@@ -68,6 +72,12 @@ class Network {
 
   // The adapter's port has dropped packets: counts them in its PortInfo, and tells the manager.
   void report(NodeIndex adapter, const KeyViolations& violations);
+
+  // The line of a port has had too many errors (trap 129).
+  void report_integrity(PortPlace place);
+  // No flow control has come through a link for too long: both of its ends tell it (trap 131) and are down,
+  // until it is not silent any more.
+  void set_silence(PortPlace place, bool is_silent);
 
   // An interval is over: sends again what managers have not repressed, and what had to wait for the end of
   // it. As long as no program is a manager, there is nothing to send: a manager that comes reads the state of
@@ -125,6 +135,7 @@ class Network {
   std::vector<Told> told_;           // by node
   Receiver receiver_;
   Watcher watcher_;
+  Clock clock_ = [] { return std::chrono::nanoseconds{0}; };
   // By maker and queue pair: how many packets it has sent.
   std::vector<std::array<std::uint64_t, kManagementQueuePairs>> sent_;
   EndLinks* links_ = nullptr;  // null: nobody looks, and nothing is lost

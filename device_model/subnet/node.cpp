@@ -16,7 +16,9 @@ constexpr std::uint8_t kSubnetTimeout = 18;  // code for 1.07 s
 // Until a manager writes: as opensm does by default.
 constexpr std::uint8_t kHeadOfQueueLife = 18;  // code for 1.07 s
 constexpr std::uint8_t kStallCount = 7;        // packets
-constexpr std::uint8_t kResponseTime = 16;     // code for 0.27 s
+constexpr std::uint8_t kMostPhysicalErrors = 8;
+constexpr std::uint8_t kMostOverruns = 8;
+constexpr std::uint8_t kResponseTime = 16;  // code for 0.27 s
 constexpr std::uint64_t kDefaultPrefix = 0xFE80'0000'0000'0000;
 
 SmpData text_of(std::string_view description) {
@@ -40,6 +42,8 @@ Port make_port(PortNumber number, std::uint8_t mtu) {
   info.response_time = kResponseTime;
   info.head_of_queue_life = kHeadOfQueueLife;
   info.vl_stall_count = kStallCount;
+  info.local_physical_errors = kMostPhysicalErrors;
+  info.overrun_errors = kMostOverruns;
   port.pkeys[0] = kDefaultPkey;
   return port;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -38,7 +39,10 @@ struct Port {
   wire::mad::PortInfo info;
   std::optional<PortPlace> peer;  // the link's other end; empty: no cable
   bool is_pulled = false;         // the cable is there, and is plugged in at neither end
+  bool is_silent = false;         // nothing comes through the cable: it cannot train
   std::uint32_t times_down = 0;   // how often the link has gone down
+  // When the M_Key's protection ends, unless its owner speaks before (m_key.hpp); empty: no lease runs.
+  std::optional<std::chrono::nanoseconds> lease_end{};
   std::array<std::uint16_t, kPkeys> pkeys{};
   // By the part of the modifier: halves of the low table, then of the high one.
   std::array<wire::mad::SmpData, kArbitrationParts> arbitration{};

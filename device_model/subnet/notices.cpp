@@ -21,9 +21,22 @@ constexpr std::uint16_t kWrongMKeyTrap = 256;
 constexpr std::uint16_t kWrongPkeyTrap = 257;
 constexpr std::uint16_t kWrongQkeyTrap = 258;
 
+// Of traps 129 to 131, the port's number in the details.
+constexpr std::size_t kFaultyPortAt = 4;
+
+bool is_line_fault(const Notice& notice) {
+  return notice.trap >= static_cast<std::uint16_t>(LineFault::integrity) &&
+         notice.trap <= static_cast<std::uint16_t>(LineFault::silence);
+}
+
+bool is_same_kind(const Notice& one, const Notice& other) {
+  return one.trap == other.trap &&
+         (!is_line_fault(one) || one.details[kFaultyPortAt] == other.details[kFaultyPortAt]);
+}
+
 // A manager that does not answer leaves at most one trap of each kind waiting: the newest.
 void raise(Node& node, const Notice& notice) {
-  std::erase_if(node.traps, [&](const PendingTrap& each) { return each.notice.trap == notice.trap; });
+  std::erase_if(node.traps, [&](const PendingTrap& each) { return is_same_kind(each.notice, notice); });
   node.traps.push_back({notice, {++node.last_trap}, true});
 }
 
@@ -63,6 +76,14 @@ void raise_port_change(Node& node) {
   Notice notice = notice_of(node, kInformational, kPortChangeTrap);
   wire::store_be16(notice.details.data() + 2, speaker_of(node).lid.value);
   wire::store_be32(notice.details.data() + 6, speaker_of(node).capability_mask);
+  raise(node, notice);
+}
+
+// Two reserved bytes, the LID, the port.
+void raise_line_fault(Node& node, PortNumber port, LineFault fault) {
+  Notice notice = notice_of(node, kUrgent, static_cast<std::uint16_t>(fault));
+  wire::store_be16(notice.details.data() + 2, speaker_of(node).lid.value);
+  notice.details[kFaultyPortAt] = static_cast<std::byte>(port);
   raise(node, notice);
 }
 

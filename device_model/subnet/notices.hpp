@@ -15,6 +15,10 @@ namespace urnic::subnet {
 void raise_link_state(Node& node);
 // Trap 144: the port's capabilities have changed.
 void raise_port_change(Node& node);
+// Traps 129 to 131, by their numbers: what the line of one of the node's ports does wrong. 130, for buffers
+// that overrun, is not there: nothing is sent without credits.
+enum class LineFault : std::uint16_t { integrity = 129, silence = 131 };
+void raise_line_fault(Node& node, PortNumber port, LineFault fault);
 // Trap 256: `smp` has come to the port `arrival` with a wrong M_Key.
 void raise_wrong_m_key(Node& node, PortNumber arrival, const wire::mad::Smp& smp);
 

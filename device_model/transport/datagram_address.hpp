@@ -13,6 +13,8 @@ class DatagramAddress {
  public:
   explicit DatagramAddress(PdId in) : pd(in) {}
   const PdId pd;
+  // How fast datagrams may follow each other there (IBTA 9.11); 0: as fast as the port sends.
+  std::uint32_t static_rate_kbps = 0;
 
  protected:
   ~DatagramAddress() = default;

@@ -1,7 +1,7 @@
 // How fast a QP may send requests: an account of time that its packets use up as they would on a line of that
 // rate. It may be ahead by a burst, and gets no credit for silence. A program sets the rate
-// (IBV_QP_RATE_LIMIT), and so may congestion control: the slower one counts. Acknowledgements are not paced:
-// the peer waits for them.
+// (IBV_QP_RATE_LIMIT), and so may congestion control and its path (its static rate): the slowest one counts.
+// Acknowledgements are not paced: the peer waits for them.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +22,11 @@ class SendPace {
     limit_burst_ = burst_bytes;
     free_at_ = {};
     burst_left_ = 0;
+    choose();
+  }
+  // What the path of a connection takes, one packet at a time; 0: whatever the port sends (IBTA 9.11).
+  void limit_path(std::uint32_t rate_kbps) {
+    path_ = rate_kbps == 0 ? 0 : 8e6 / rate_kbps;
     choose();
   }
   // Packets that congestion control lets leave together: what its rate sends in this time. Each one alone
@@ -51,11 +56,20 @@ class SendPace {
     free_at_ = std::max(free_at_, now) + Nanoseconds(taken);
   }
 
+  // A datagram of `bytes` left for an address that takes no more (IBTA 9.11); 0: whatever the port sends.
+  void sent_to(std::uint32_t rate_kbps, Time now, std::size_t bytes) {
+    if (rate_kbps == 0) return;
+    burst_left_ = 0;
+    const auto taken = static_cast<std::int64_t>(8e6 / rate_kbps * static_cast<double>(bytes));
+    free_at_ = std::max(free_at_, now + Nanoseconds(taken));
+  }
+
  private:
   void choose() {
-    nanoseconds_per_byte_ = std::max(limit_, allowed_);
+    nanoseconds_per_byte_ = std::max({limit_, allowed_, path_});
     burst_ = limit_burst_;
     if (allowed_ > limit_) burst_ = static_cast<std::size_t>(together_ / allowed_);
+    if (path_ > std::max(limit_, allowed_)) burst_ = 0;
     if (is_limited()) return;
     free_at_ = {};
     burst_left_ = 0;
@@ -64,6 +78,7 @@ class SendPace {
   double nanoseconds_per_byte_ = 0;  // 0: no limit
   double limit_ = 0;                 // the program's
   double allowed_ = 0;               // by congestion control
+  double path_ = 0;                  // the path's
   double together_ = 0;              // nanoseconds
   std::size_t limit_burst_ = 0;
   std::size_t burst_ = 0;

@@ -155,7 +155,8 @@ void DatagramLinks::come_out(const wire::Frame& frame, const link::PacketOrigin&
   announce();
 }
 
-// A damaged packet is dropped and counted by the port that gets it (IBTA 7.8.1, 16.1.3.5: PortRcvErrors).
+// A fault has made a packet of it that cannot be, with right CRCs. The port that gets it drops and counts it
+// (IBTA 16.1.3.5: PortRcvErrors). One that is damaged does not come here: the port does the same.
 void DatagramLinks::refuse(const wire::Frame& frame, const link::PacketOrigin& origin,
                            const ServedDevice& device, Direction passed, std::string_view remarks) {
   if (passed == Direction::receive) return device.device->receiver().arrive(frame, origin);

@@ -40,7 +40,9 @@ link::LidOutput output(const subnet::Nodes& nodes, subnet::NodeIndex index, subn
   const wire::mad::PortInfo& info = port.info;
   out.most_lanes = lane_count(info.vl_capacity);
   if (!port.peer) return out;
-  out.megabits_per_second = subnet::data_rate_mbps(subnet::active_rate(info));
+  const subnet::LinkRate rate = subnet::active_rate(info);
+  out.megabits_per_second = subnet::data_rate_mbps(rate);
+  out.line_width = static_cast<std::uint8_t>(subnet::lanes_of(rate.width));
   out.lanes = lane_count(info.operational_vls);
   out.head_of_queue_life = info.head_of_queue_life;
   out.stall_count = info.vl_stall_count;

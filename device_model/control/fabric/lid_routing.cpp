@@ -23,7 +23,8 @@ std::vector<link::LidPort> ports_of(const subnet::Node& node) {
   for (std::size_t number = 0; number < ports.size(); ++number) {
     const subnet::Port& port = node.ports[number];
     if (!port.peer) continue;
-    ports[number] = {port.peer->node, port.peer->port, port.info.state == PortState::active};
+    ports[number] = {port.peer->node, port.peer->port, port.info.state == PortState::active,
+                     port.info.local_physical_errors};
   }
   return ports;
 }

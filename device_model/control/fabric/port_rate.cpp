@@ -32,6 +32,17 @@ std::uint8_t path_rate(subnet::LinkRate rate) {
   return kCodes.at(static_cast<std::size_t>(rate.width)).at(static_cast<std::size_t>(rate.speed));
 }
 
+std::optional<subnet::LinkRate> link_rate(std::uint8_t code) {
+  for (std::size_t width = 0; width < subnet::kLinkWidthNames.size(); ++width) {
+    for (std::size_t speed = 0; speed < subnet::kLinkSpeedNames.size(); ++speed) {
+      const subnet::LinkRate rate{static_cast<subnet::LinkWidth>(width),
+                                  static_cast<subnet::LinkSpeed>(speed)};
+      if (path_rate(rate) == code) return rate;
+    }
+  }
+  return {};
+}
+
 subnet::LinkRate slower(subnet::LinkRate one, subnet::LinkRate other) {
   return tenths_of(other) < tenths_of(one) ? other : one;
 }

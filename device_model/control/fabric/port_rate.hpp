@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "device_model/subnet/link_ability.hpp"
@@ -14,6 +15,8 @@ std::uint32_t verbs_speed(subnet::LinkRate rate);
 
 // As PathRecord:Rate and enum ibv_rate have it (IBTA 15.2.5.16).
 std::uint8_t path_rate(subnet::LinkRate rate);
+// The link with such a rate; empty: none has it.
+std::optional<subnet::LinkRate> link_rate(std::uint8_t path_rate);
 // The slower of two.
 subnet::LinkRate slower(subnet::LinkRate one, subnet::LinkRate other);
 

@@ -15,9 +15,10 @@ std::vector<CounterValue> switch_port_values(const link::LidPortCounters& counte
           {"port_rcv_data", counters.received_bytes / 4},
           {"port_xmit_packets", counters.transmitted_packets},
           {"port_rcv_packets", counters.received_packets},
-          {"port_rcv_errors", counters.receive_errors},
           {"unicast_xmit_packets", counters.transmitted_packets},
           {"unicast_rcv_packets", counters.received_packets},
+          {"port_rcv_errors", counters.receive_errors + counters.line.damaged},
+          {"local_link_integrity_errors", counters.line.integrity},
           {"port_xmit_discards", counters.discards},
           {"port_xmit_wait", counters.transmit_wait},
           {"link_downed", port.times_down}};

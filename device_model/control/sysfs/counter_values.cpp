@@ -34,13 +34,20 @@ CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device) {
             .gsi = device.gsi,
             .transmit_discards = transmit_discards(fabric.switch_of(device).existing_link(device.index)),
             .transmit_wait = 0,
+            .line = {},
+            .far_line = {},
             .management_dropped = 0,
             .link_up = device.device->link_up(engine.now())};
     if (!device.adapter) return;
-    const link::LidPortCounters& in_fabric =
-        std::as_const(fabric.switch_of(device)).lid_routes().counters(*device.adapter, 1);
+    const link::LidRoutes& routes = std::as_const(fabric.switch_of(device)).lid_routes();
+    const link::LidPortCounters& in_fabric = routes.counters(*device.adapter, 1);
     copy.transmit_discards += in_fabric.discards;
     copy.transmit_wait = in_fabric.transmit_wait;
+    copy.line = in_fabric.line;
+    copy.port.receive_errors += in_fabric.line.damaged;
+    const auto far_end = routes.peer_of({*device.adapter, 1});
+    if (far_end && !routes.node(far_end->node).has_device())
+      copy.far_line = routes.counters(far_end->node, far_end->port).line;
     copy.management_dropped = fabric.datagram_links()->dropped(device);
   });
   if (device.adapter) copy.port.link_downed += fabric.subnet().node(*device.adapter).ports[1].times_down;
@@ -64,7 +71,7 @@ std::vector<CounterValue> port_values(const CounterSnapshot& counters) {
       {"excessive_buffer_overrun_errors", port.buffer_overruns},
       {"link_downed", port.link_downed},
       {"link_error_recovery", 0},
-      {"local_link_integrity_errors", 0},
+      {"local_link_integrity_errors", counters.line.integrity},
       {"multicast_rcv_packets", port.received_multicast},
       {"multicast_xmit_packets", port.transmitted_multicast},
       {"port_rcv_constraint_errors", 0},

@@ -9,6 +9,7 @@
 #include "device_model/engine/device/key_violation.hpp"
 #include "device_model/engine/device/port_counters.hpp"
 #include "device_model/engine/management/management_queue_pair.hpp"
+#include "device_model/link/line_errors.hpp"
 #include "device_model/link/link_counters.hpp"
 #include "device_model/link/udp/udp_counters.hpp"
 #include "device_model/transport/counters.hpp"
@@ -30,6 +31,8 @@ struct CounterSnapshot {
   // By the device's link towards the switch: cut, or its queue full; and at its port in an InfiniBand fabric.
   std::uint64_t transmit_discards = 0;
   std::uint64_t transmit_wait = 0;  // of its port in an InfiniBand fabric (link/lid_routes.hpp)
+  link::LineErrors line = {};       // of that port, on what it receives
+  link::LineErrors far_line = {};   // of the switch's port at the other end of its link
   // Management datagrams that its link had no room for (fabric/datagram_links.hpp).
   std::uint64_t management_dropped = 0;
   bool link_up = true;

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "device_model/control/fabric/datagram_links.hpp"
 #include "device_model/control/fabric/partition_table.hpp"
 #include "device_model/control/gsi/counted_nodes.hpp"
+#include "device_model/engine/device.hpp"
+#include "device_model/engine/engine.hpp"
 #include "wire/mad/smp.hpp"
 
 namespace urnic::control {
@@ -40,7 +43,9 @@ InfinibandPorts::InfinibandPorts(EventLoop& loop, Fabric& fabric, Gsi& gsi, Take
       gsi_(gsi),
       taker_(std::move(taker)),
       violations_(fabric.subnet().nodes().size()),
-      repeat_(loop, [this] { repeat_traps(); }) {
+      line_faults_(violations_.size()),
+      repeat_(loop, [this] { repeat_traps(); }),
+      listen_(loop, [this] { end_silences(); }) {
   fabric_.subnet().on_arrival(
       [this](subnet::NodeIndex node, const subnet::Datagram& datagram) { arrive(node, datagram); });
   if (DatagramLinks* const links = fabric_.datagram_links())
@@ -151,6 +156,37 @@ void InfinibandPorts::report_violations(const ServedDevice& device, const Counte
                                             .destination_gid = last.destination_gid});
   told = now;
   changed();
+}
+
+// One trap each, however many faults there were.
+void InfinibandPorts::report_line_faults(const ServedDevice& device, const CounterSnapshot& counters) {
+  const subnet::PortPlace own{*device.adapter, 1};
+  ToldFaults& told = line_faults_[own.node];
+  const ToldFaults now{counters.line, counters.far_line};
+  const ToldFaults before = std::exchange(told, now);
+  if (now == before) return;
+  const auto far = fabric_.subnet().node(own.node).ports[own.port].peer;
+  if (now.own.integrity != before.own.integrity) fabric_.subnet().report_integrity(own);
+  if (far && now.far.integrity != before.far.integrity) fabric_.subnet().report_integrity(*far);
+  changed();
+  if (now.own.silences == before.own.silences) return;
+  fabric_.subnet().set_silence(own, true);
+  silent_.push_back(&device);
+  end_silences();
+}
+
+// A link that lets something through again trains.
+void InfinibandPorts::end_silences() {
+  constexpr std::chrono::milliseconds kListenAgainAfter{20};
+  std::erase_if(silent_, [this](const ServedDevice* device) {
+    bool is_up = false;
+    engine::Engine& engine = fabric_.engine(*device);
+    engine.execute([&] { is_up = device->device->link_up(engine.now()); });
+    if (is_up) fabric_.subnet().set_silence({*device->adapter, 1}, false);
+    return is_up;
+  });
+  changed();
+  if (!silent_.empty()) listen_.set(kListenAgainAfter);
 }
 
 // Traps come from changes only, so this is where the next repetition is due to be thought of.

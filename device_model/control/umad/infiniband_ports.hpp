@@ -40,8 +40,15 @@ class InfinibandPorts {
 
   // Tells the subnet of packets that the device has dropped for their P_Key or Q_Key since the last call.
   void report_violations(const ServedDevice& device, const CounterSnapshot& counters);
+  // The same of what the line of the device's port has done wrong, at either end.
+  void report_line_faults(const ServedDevice& device, const CounterSnapshot& counters);
 
  private:
+  struct ToldFaults {
+    link::LineErrors own;
+    link::LineErrors far;  // of the other end
+    friend bool operator==(const ToldFaults&, const ToldFaults&) = default;
+  };
   struct Violations {
     std::uint64_t pkeys = 0;
     std::uint64_t qkeys = 0;
@@ -55,13 +62,17 @@ class InfinibandPorts {
   void answer(subnet::NodeIndex node, const subnet::Datagram& question, const wire::mad::Mad& mad);
   void changed();
   void repeat_traps();
+  void end_silences();
 
   Fabric& fabric_;
   Gsi& gsi_;
   Taker taker_;
   std::map<subnet::NodeIndex, PerformanceAgent> performance_;  // of nodes without a device that were asked
   std::vector<Violations> violations_;                         // told so far, by node
+  std::vector<ToldFaults> line_faults_;                        // likewise
+  std::vector<const ServedDevice*> silent_;                    // whose links are
   Timer repeat_;                                               // of traps
+  Timer listen_;                                               // whether silent links are silent still
   ScopedWatch arrivals_;                                       // of datagrams that come out of links
 };
 

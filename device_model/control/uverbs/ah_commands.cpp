@@ -1,9 +1,11 @@
 // create_ah, destroy_ah
 #include <cerrno>
 
+#include "device_model/control/fabric/port_record.hpp"
 #include "device_model/control/objects/removal.hpp"
 #include "device_model/control/uverbs/commands.hpp"
 #include "device_model/control/uverbs/path_resolution.hpp"
+#include "device_model/control/uverbs/static_rate.hpp"
 #include "device_model/engine/device.hpp"
 #include "device_model/engine/device/address_handle_table.hpp"
 
@@ -21,6 +23,8 @@ int create_ah(Session& session, const abi::CreateAhRequest& request, abi::Create
   if (const int error = resolve_address(session.fabric, device, request.path, path)) return error;
 
   auto made = std::make_unique<engine::AddressHandle>(handle->pd->id, path);
+  if (device.adapter)
+    made->static_rate_kbps = static_rate_kbps(port_record_when_up(session.fabric, device), request.path);
   Joining joining(context.address_handles, std::move(handle));
   std::optional<std::uint32_t> number;
   session.fabric.engine(session.device).execute([&] {

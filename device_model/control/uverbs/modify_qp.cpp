@@ -13,6 +13,7 @@
 #include "device_model/control/uverbs/path_resolution.hpp"
 #include "device_model/control/uverbs/rate_limit.hpp"
 #include "device_model/control/uverbs/raw_packet_rights.hpp"
+#include "device_model/control/uverbs/static_rate.hpp"
 #include "device_model/engine/engine.hpp"
 #include "device_model/engine/queue_pair/queue_pair_context.hpp"
 #include "device_model/transport/qp_transitions.hpp"
@@ -208,6 +209,10 @@ int modify_qp(Session& session, const abi::ModifyQpRequest& asked, abi::Empty&, 
                           change.path, change.notify_drained);
     const bool new_rate = (request.mask & transport::attr_rate_limit) != 0 || change.state == QpState::reset;
     if (new_rate) shared.hosted->limit_rate(change.attributes.rate_limit, 0);
+    const bool new_path =
+        (request.mask & transport::attr_address_vector) != 0 || change.state == QpState::reset;
+    if (new_path && session.device.adapter)
+      shared.hosted->limit_path(static_rate_kbps(port, change.attributes.path));
   });
   if (error != 0) return error;
   shared.attributes = change.attributes;

@@ -185,6 +185,12 @@ void QueuePairContext::limit_rate(std::uint32_t rate_kbps, std::uint32_t burst_b
   round_.touch(*this);
 }
 
+void QueuePairContext::limit_path(std::uint32_t rate_kbps) {
+  machine_.pace().limit_path(rate_kbps);
+  ready_hook.unlink();
+  round_.touch(*this);
+}
+
 QueuePairStatus QueuePairContext::status() const {
   return {.qpn = qpn_,
           .service = config_.service,

@@ -81,6 +81,8 @@ class QueuePairContext final : private transport::Host, public Participant, publ
   void set_congestion(const transport::CongestionSettings& settings);
   // As transport::SendPace::limit, of its requests.
   void limit_rate(std::uint32_t rate_kbps, std::uint32_t burst_bytes);
+  // As transport::SendPace::limit_path.
+  void limit_path(std::uint32_t rate_kbps);
   // The doorbell was rung. False: without effect; no `after_input` follows.
   bool doorbell();
   void receive(const transport::InboundPacket& packet);

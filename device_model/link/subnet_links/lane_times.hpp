@@ -23,6 +23,13 @@ constexpr transport::Nanoseconds time_on_line(std::uint32_t bytes, std::uint32_t
   return transport::Nanoseconds(static_cast<std::int64_t>(scaled / megabits_per_second));
 }
 
+// How long a port waits for a packet of flow control before it says that something is wrong: 400,000 symbols,
+// each of a byte on each of the lines (IBTA 7.9.4).
+constexpr transport::Nanoseconds watchdog_time(std::uint32_t megabits_per_second, std::uint8_t line_width) {
+  constexpr std::uint32_t kSymbols = 400'000;
+  return time_on_line(kSymbols * line_width, megabits_per_second);
+}
+
 constexpr std::uint64_t bytes_on_line(transport::Nanoseconds span, std::uint32_t megabits_per_second) {
   return static_cast<std::uint64_t>(span.count()) * megabits_per_second / 8000;
 }

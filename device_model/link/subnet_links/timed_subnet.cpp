@@ -100,6 +100,8 @@ void TimedSubnet::carry_out(const Event& event, transport::Time now) {
     case Kind::device_takes:
       nodes_[event.place.node].device_is_busy = false;
       return hand_to_device(event.place.node, now);
+    case Kind::watchdog:
+      return watchdog(event.place, now);
     case Kind::look:
       return look(now);
   }

@@ -36,6 +36,8 @@ class TimedSubnet final : public LidFabric {
   void node_changed(std::uint32_t node, transport::Time now) override;
   void enter(PooledFrame& frame, std::uint32_t device, transport::Time now) override;
   void pass_next() override;
+  void fall_silent(std::uint32_t device, transport::Time from, transport::Time until) override;
+  void end_silence(std::uint32_t device) override;
   std::optional<transport::Time> next_due() const override { return events_.earliest(); }
   std::size_t room(std::uint32_t device, std::size_t least) const override;
   transport::Time room_at(std::uint32_t device) const override;
@@ -80,9 +82,21 @@ class TimedSubnet final : public LidFabric {
     bool is_switch = false;
     PacketList arrived;  // at an adapter, for its device
     bool device_is_busy = false;
+    // Of an adapter's link: from when until when nothing passes it.
+    transport::Time silent_since{};
+    transport::Time silent_until{};
   };
 
-  enum class Kind : std::uint8_t { enters, arrives, line_is_free, credits, head_is_old, device_takes, look };
+  enum class Kind : std::uint8_t {
+    enters,
+    arrives,
+    line_is_free,
+    credits,
+    head_is_old,
+    device_takes,
+    watchdog,
+    look
+  };
   struct Event {
     Kind kind;
     std::uint8_t lane = 0;
@@ -138,6 +152,8 @@ class TimedSubnet final : public LidFabric {
 
   // Waits for credits (timed_subnet_waits.cpp).
   void begin_wait(LidPlace out, transport::Time now);
+  // The time after which nobody waits for flow control at an adapter's link any more.
+  void watchdog(LidPlace place, transport::Time now);
   void end_wait(LidPlace out, transport::Time now);
   void look(transport::Time now);
   bool is_stuck(LidPlace out, std::uint8_t lane, transport::Time now) const;

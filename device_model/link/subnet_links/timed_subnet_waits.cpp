@@ -105,4 +105,30 @@ void TimedSubnet::look(transport::Time now) {
   deadlocks_.fetch_add(1, std::memory_order_relaxed);
 }
 
+// A silence that goes on is the same one. One that is over when its time is up was none.
+void TimedSubnet::fall_silent(std::uint32_t device, transport::Time from, transport::Time until) {
+  const auto place = routes_.port_of_device(device);
+  if (!place || routes_.active_port(*place) == nullptr) return;
+  Node& node = nodes_[place->node];
+  const bool is_new = from >= node.silent_until;
+  node.silent_until = until;
+  if (!is_new) return;
+  node.silent_since = from;
+  const LidOutput& line = rules(*place);
+  schedule(from + watchdog_time(line.megabits_per_second, line.line_width),
+           {.kind = Kind::watchdog, .place = *place});
+}
+
+void TimedSubnet::end_silence(std::uint32_t device) {
+  if (const auto place = routes_.port_of_device(device)) nodes_[place->node].silent_until = {};
+}
+
+// Both ends of the link find the same; the adapter's counts it.
+void TimedSubnet::watchdog(LidPlace place, transport::Time now) {
+  const Node& node = nodes_[place.node];
+  const LidOutput& line = rules(place);
+  const bool is_its_own = now == node.silent_since + watchdog_time(line.megabits_per_second, line.line_width);
+  if (is_its_own && now < node.silent_until) ++routes_.counters(place).line.silences;
+}
+
 }  // namespace urnic::link

@@ -50,7 +50,11 @@ WorkStatus UnreliableDatagram::send_packet(const SendRequest& request, std::uint
   packet.headers.deth.source = config().qpn;
   packet.headers.immediate = request.immediate;
   const WorkStatus status = send_with_payload(packet, request, 0, length, now);
-  if (status == WorkStatus::success) next_psn_ = next_psn_ + 1;
+  if (status != WorkStatus::success) return status;
+  next_psn_ = next_psn_ + 1;
+  const std::uint32_t rate = packet.address->static_rate_kbps;
+  if (rate != 0) [[unlikely]]
+    pace().sent_to(rate, now, config().host->frame_bytes(packet));
   return status;
 }
 

@@ -217,8 +217,10 @@ BOOST_AUTO_TEST_CASE(the_ports_counters_are_in_their_files) {
   counters.transmit_discards = 8;
   counters.port.wrong_origin = 9;
   counters.transmit_wait = 10;
+  counters.line.integrity = 11;
   BOOST_TEST(files_that_show(counters) ==
-             "excessive_buffer_overrun_errors=7 link_downed=6 port_rcv_errors=1 port_xmit_discards=8 "
+             "excessive_buffer_overrun_errors=7 link_downed=6 local_link_integrity_errors=11 "
+             "port_rcv_errors=1 port_xmit_discards=8 "
              "port_xmit_wait=10 "
              "rx_icrc_encapsulated=2 rx_not_roce=3 rx_unknown_qp=5 rx_wrong_address=4 "
              "rx_wrong_origin=9");

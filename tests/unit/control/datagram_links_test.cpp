@@ -306,7 +306,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_one_is_counted_where_it_comes_in) {
   load(rule("device = \"urnic0\"" + damage));
   BOOST_TEST(answers({1, 2}) == 0u);
   const auto place = fabric.subnet().node(*device(kAsker).adapter).ports[1].peer;
-  BOOST_TEST(std::as_const(home()).lid_routes().counters(place->node, place->port).receive_errors == 1u);
+  BOOST_TEST(std::as_const(home()).lid_routes().counters(place->node, place->port).line.damaged == 1u);
   BOOST_TEST(answers({1, 2}) == 1u);
 }
 

@@ -9,6 +9,7 @@
 #include "device_model/control/fabric/port_record.hpp"
 #include "device_model/control/fabric/udp_source_port.hpp"
 #include "device_model/control/uverbs/commands.hpp"
+#include "device_model/control/uverbs/static_rate.hpp"
 #include "device_model/subnet/network.hpp"
 #include "wire/mad/smp.hpp"
 #include "wire/mad/subnet_attributes.hpp"
@@ -253,6 +254,28 @@ BOOST_AUTO_TEST_CASE(path_bits_choose_one_of_the_ports_lids) {
   address.source_path_bits = 0xFE;
   BOOST_REQUIRE(resolve(address) == 0);
   BOOST_TEST(path.local->source.value == 10);
+}
+
+// Codes of rates (IBTA 15.2.5.16); of SDR and DDR four fifths are data. What is no slower than the port is no
+// limit.
+BOOST_AUTO_TEST_CASE(a_static_rate_below_the_ports_is_a_limit) {
+  PortRecord port = port_record_when_up(fabric, device);
+  abi::AddressVector address = to(17);
+  const auto limit = [&](std::uint8_t code) {
+    address.static_rate = code;
+    return static_rate_kbps(port, address);
+  };
+  port.rate = {subnet::LinkWidth::x4, subnet::LinkSpeed::edr};
+  BOOST_TEST(limit(0) == 0u);
+  BOOST_TEST(limit(2) == 2'000'000u);
+  BOOST_TEST(limit(6) == 16'000'000u);
+  BOOST_TEST(limit(15) == 25'000'000u);
+  BOOST_TEST(limit(16) == 0u);
+  BOOST_TEST(limit(17) == 0u);
+  BOOST_TEST(limit(99) == 0u);
+  port.rate = {subnet::LinkWidth::x1, subnet::LinkSpeed::sdr};
+  BOOST_TEST(limit(2) == 0u);
+  BOOST_TEST(limit(3) == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_grh_has_the_gid_of_the_ports_table) {

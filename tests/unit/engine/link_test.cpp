@@ -110,6 +110,31 @@ BOOST_AUTO_TEST_CASE(a_queue_pair_with_a_rate_sends_no_faster) {
   BOOST_TEST(until_complete() == alone);
 }
 
+// The path's static rate, and what the program allows: the slower one counts (IBTA 9.11).
+BOOST_AUTO_TEST_CASE(a_path_with_a_rate_is_used_no_faster) {
+  connect(qp0, qp1);
+  write(4096);
+  const Nanoseconds alone = until_complete();
+  for (const std::uint32_t of_program : {0u, 80'000u}) {
+    qp0.device_end().limit_rate(of_program, 0);
+    qp0.device_end().limit_path(8'000);
+    write(4096);
+    const Nanoseconds paced = until_complete();
+    BOOST_TEST((paced - alone).count() >= 3 * 1'024'000);
+    BOOST_TEST((paced - alone).count() <= 3 * 1'200'000);
+    advance(Nanoseconds(10'000'000));
+  }
+  qp0.device_end().limit_path(80'000);
+  qp0.device_end().limit_rate(8'000, 0);
+  write(4096);
+  BOOST_TEST((until_complete() - alone).count() >= 3 * 1'024'000);
+  qp0.device_end().limit_rate(0, 0);
+  qp0.device_end().limit_path(0);
+  advance(Nanoseconds(10'000'000));
+  write(4096);
+  BOOST_TEST(until_complete() == alone);
+}
+
 BOOST_AUTO_TEST_CASE(acknowledgements_do_not_wait_for_the_rate_of_requests) {
   connect(qp0, qp1);
   write(1024);

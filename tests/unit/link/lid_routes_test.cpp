@@ -185,6 +185,43 @@ BOOST_AUTO_TEST_CASE(two_adapters_need_no_switch) {
   BOOST_TEST((direct.pass_to_group(10, kGroup, kBytes) == Devices{11}));
 }
 
+// IBTA 7.12.2: too many are more than the port's threshold, and good packets count against them.
+BOOST_AUTO_TEST_CASE(damaged_packets_are_too_many_now_and_then) {
+  left.ports[1].most_physical_errors = 2;
+  write();
+  const LidPlace at{kLeft, 1};
+  const auto damage = [&](int packets) {
+    for (int i = 0; i < packets; ++i) routes.count_damaged(at, kBytes, false);
+    return routes.counters(at).line.integrity;
+  };
+  BOOST_TEST(damage(2) == 0u);
+  BOOST_TEST(damage(1) == 1u);
+  BOOST_TEST(damage(2) == 1u);  // the count began anew
+  routes.pass(10, lid(1), kBytes);
+  BOOST_TEST(damage(1) == 1u);
+  BOOST_TEST(damage(1) == 2u);
+  for (int i = 0; i < 100; ++i) routes.pass(10, lid(1), kBytes);
+  BOOST_TEST(damage(2) == 2u);
+  // It is of the link, which begins anew.
+  left.ports[1].is_active = false;
+  write();
+  left.ports[1].is_active = true;
+  write();
+  BOOST_TEST(damage(2) == 2u);
+  BOOST_TEST(damage(1) == 3u);
+  BOOST_TEST(routes.counters(at).line.damaged == 12u);
+  BOOST_TEST(routes.counters(at).received_packets == 12u + 101u);
+}
+
+// Where nothing is allowed, each one is too many; one that has been counted as passing is counted once.
+BOOST_AUTO_TEST_CASE(each_damaged_packet_may_be_too_many) {
+  routes.pass(10, lid(1), kBytes);
+  routes.count_damaged({kLeft, 1}, kBytes, true);
+  BOOST_TEST(routes.counters(kLeft, 1).line.integrity == 1u);
+  BOOST_TEST(routes.counters(kLeft, 1).received_packets == 1u);
+  BOOST_TEST((routes.peer_of({0, 1}) == LidPlace{kLeft, 1}));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace urnic::link::test

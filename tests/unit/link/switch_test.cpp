@@ -60,6 +60,8 @@ struct Keeper final : LidFabric {
   void enter(PooledFrame& frame, std::uint32_t, transport::Time) override { kept = &frame; }
   void pass_next() override {}
   std::optional<transport::Time> next_due() const override { return {}; }
+  void fall_silent(std::uint32_t, transport::Time, transport::Time) override {}
+  void end_silence(std::uint32_t) override {}
   std::size_t room(std::uint32_t, std::size_t least) const override { return least; }
   transport::Time room_at(std::uint32_t) const override { return {}; }
 };

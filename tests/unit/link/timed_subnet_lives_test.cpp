@@ -1,4 +1,5 @@
-// How long packets may wait in switches, and what drops them then (IBTA 18.2.5.4).
+// How long packets may wait in switches, and what drops them then (IBTA 18.2.5.4); how long a link may be
+// silent (7.9.4).
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <string>
@@ -147,6 +148,38 @@ BOOST_AUTO_TEST_CASE(a_lane_that_drops_again_and_again_stalls) {
   star.run();
   BOOST_TEST(star.arrivals.size() == 2 + 5u);
   BOOST_TEST(star.is_at_rest());
+}
+
+// IBTA 7.9.4: 400,000 symbols, which take 1.6 ms on lanes of SDR, however many there are.
+BOOST_AUTO_TEST_CASE(a_link_without_flow_control_for_too_long_is_counted) {
+  for (const std::uint8_t width : {std::uint8_t{1}, std::uint8_t{4}}) {
+    Star star(2);
+    star.output.line_width = width;
+    star.output.megabits_per_second = kSlow * width;
+    star.begin();
+    const auto silences = [&] { return star.routes.counters(1, 1).line.silences; };
+    const auto cut = [&](microseconds span) { star.subnet->fall_silent(1, star.now, star.now + span); };
+    cut(microseconds(1600));
+    star.run_for(milliseconds(10));
+    BOOST_TEST(silences() == 0u);
+    cut(microseconds(1601));
+    star.run_for(microseconds(1599));
+    BOOST_TEST(silences() == 0u);
+    star.run_for(milliseconds(10));
+    BOOST_TEST(silences() == 1u);
+    // Short cuts in a row are none, but those that overlap are one.
+    for (int i = 0; i < 4; ++i, star.run_for(milliseconds(1))) cut(microseconds(999));
+    star.run_for(milliseconds(10));
+    BOOST_TEST(silences() == 1u);
+    for (int i = 0; i < 4; ++i, star.run_for(milliseconds(1))) cut(microseconds(1001));
+    star.run_for(milliseconds(10));
+    BOOST_TEST(silences() == 2u);
+    cut(milliseconds(5));
+    star.run_for(milliseconds(1));
+    star.subnet->end_silence(1);
+    star.run_for(milliseconds(10));
+    BOOST_TEST(silences() == 2u);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

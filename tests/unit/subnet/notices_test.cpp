@@ -55,6 +55,18 @@ struct Watched : ManagedFabric {
     send(kOne, smp, {trap.from});
   }
 
+  // The port of "other", which is in Initialize.
+  void activate_other() {
+    for (const PortState state : {PortState::armed, PortState::active}) {
+      PortInfo wanted = network.port(kOther);
+      wanted.state = state;
+      wanted.physical_state = PhysicalState::no_change;
+      Smp smp = along(question(Method::set, SubnetAttribute::port_info, 1), {1, 2, 1});
+      smp.data = encode_data(wanted);
+      send(kOne, smp);
+    }
+  }
+
   // Hears all that had to wait.
   void rest_and_repress() {
     for (int turn = 0; turn < 4; ++turn) {
@@ -124,14 +136,7 @@ BOOST_AUTO_TEST_CASE(a_port_that_is_not_active_waits_with_its_traps) {
   rest_and_repress();
   network.report(kOther, {.pkeys = 1});
   BOOST_TEST(heard().empty());
-  for (const PortState state : {PortState::armed, PortState::active}) {
-    PortInfo wanted = network.port(kOther);
-    wanted.state = state;
-    wanted.physical_state = PhysicalState::no_change;
-    Smp smp = along(question(Method::set, SubnetAttribute::port_info, 1), {1, 2, 1});
-    smp.data = encode_data(wanted);
-    send(kOne, smp);
-  }
+  activate_other();
   BOOST_TEST(heard().size() == 1u);
 }
 
@@ -299,6 +304,63 @@ BOOST_AUTO_TEST_CASE(wrong_keys_are_counted_and_told) {
   BOOST_TEST(traps[0].notice.trap == 258u);
   BOOST_TEST(network.port(kOther).qkey_violations == 0xFFFFu);
   BOOST_TEST(network.port(kOther).pkey_violations == 3u);
+}
+
+// IBTA 14.2.5.1, trap 129: an adapter's port, and two of a switch, each with a trap of its own.
+BOOST_AUTO_TEST_CASE(too_many_errors_of_a_line_are_told) {
+  network.report_integrity({kOther, 1});
+  auto traps = heard();
+  BOOST_REQUIRE(traps.size() == 1u);
+  const Notice& notice = traps[0].notice;
+  BOOST_TEST(notice.trap == 129u);
+  BOOST_TEST(notice.type == 1u);
+  BOOST_TEST(notice.producer == 1u);
+  BOOST_TEST(notice.issuer.value == 4u);
+  BOOST_TEST(wire::load_be16(notice.details.data()) == 0u);
+  BOOST_TEST(wire::load_be16(notice.details.data() + 2) == 4u);
+  BOOST_TEST(std::to_integer<unsigned>(notice.details[4]) == 1u);
+  repress(traps[0]);
+  network.report_integrity({kFar, 3});
+  repress_all();
+  for (const PortNumber port : {PortNumber{1}, PortNumber{3}, PortNumber{1}})
+    network.report_integrity({kFar, port});
+  network.repeat_traps();
+  network.repeat_traps();
+  traps = heard();
+  BOOST_REQUIRE(traps.size() == 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    BOOST_TEST(traps[i].notice.trap == 129u);
+    BOOST_TEST(traps[i].notice.producer == 2u);
+    BOOST_TEST(wire::load_be16(traps[i].notice.details.data() + 2) == 3u);
+    BOOST_TEST(std::to_integer<unsigned>(traps[i].notice.details[4]) == (i == 0 ? 3u : 1u));
+  }
+}
+
+// IBTA 14.2.5.1, trap 131, by both ends; the adapter's comes when it can speak again. The link trains when
+// something comes through it, and not before.
+BOOST_AUTO_TEST_CASE(a_silent_link_is_told_and_goes_down) {
+  network.set_silence({kOther, 1}, true);
+  auto traps = heard();
+  BOOST_REQUIRE(traps.size() == 2u);
+  BOOST_TEST(traps[0].notice.trap == 131u);
+  BOOST_TEST(traps[0].from == 3u);
+  BOOST_TEST(std::to_integer<unsigned>(traps[0].notice.details[4]) == 1u);
+  BOOST_TEST(traps[1].notice.trap == 128u);
+  for (const Heard& trap : traps) repress(trap);
+  BOOST_TEST((network.port(kOther).state == PortState::down));
+  BOOST_TEST((network.node(kFar).ports[1].info.state == PortState::down));
+  BOOST_TEST(network.node(kOther).ports[1].times_down == 1u);
+  set_port({1, 2}, 1, PortState::down);  // trains
+  BOOST_TEST((network.port(kOther).state == PortState::down));
+  network.set_silence({kOther, 1}, false);
+  BOOST_TEST((network.port(kOther).state == PortState::initialize));
+  BOOST_TEST((network.node(kFar).ports[1].info.state == PortState::initialize));
+  rest_and_repress();
+  activate_other();
+  traps = heard();
+  BOOST_REQUIRE(traps.size() == 1u);
+  BOOST_TEST(traps[0].notice.trap == 131u);
+  BOOST_TEST(traps[0].from == 4u);
 }
 
 // Whoever begins to manage reads the state of all.

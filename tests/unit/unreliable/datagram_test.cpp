@@ -57,6 +57,25 @@ BOOST_AUTO_TEST_CASE(a_message_is_one_packet_to_whom_the_request_says) {
   BOOST_CHECK(completed() == Completed({{0, kSuccess}, {1, kSuccess}}));
 }
 
+// IBTA 9.11: the next datagram leaves when the address has taken this one. A byte takes 1 us at 8,000 kbit/s.
+BOOST_AUTO_TEST_CASE(an_address_with_a_rate_is_sent_to_no_faster) {
+  addresses.set_static_rate(kAddress, 8'000);
+  for (int i = 0; i < 3; ++i) post_send(WorkOpcode::send, kMtu);
+  Time now{};
+  BOOST_TEST(qp.pump(now, 4) == 1u);
+  BOOST_TEST(!qp.pace().may_send(now));
+  now = qp.pace().free_at();
+  BOOST_TEST((now - Time{}).count() >= kMtu * 1000);
+  BOOST_TEST((now - Time{}).count() <= (kMtu + 100) * 1000);
+  BOOST_TEST(qp.pump(now - Nanoseconds(1), 4) == 0u);
+  BOOST_TEST(qp.pump(now, 4) == 1u);
+  addresses.set_static_rate(kAddress, 0);
+  now = qp.pace().free_at();
+  for (int i = 0; i < 3; ++i) post_send(WorkOpcode::send, kMtu);
+  BOOST_TEST(qp.pump(now, 8) == 4u);
+  run();
+}
+
 // IBTA 10.2.5.
 BOOST_AUTO_TEST_CASE(a_qkey_with_the_high_order_bit_stands_for_the_qps_own) {
   prepared.remote_qkey = 0x80000001;

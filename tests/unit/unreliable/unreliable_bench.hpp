@@ -35,6 +35,9 @@ class BenchAddresses final : public AddressHandles {
     using DatagramAddress::DatagramAddress;
   };
   void add(std::uint32_t number, PdId pd) { addresses_.try_emplace(number, pd); }
+  void set_static_rate(std::uint32_t number, std::uint32_t kbps) {
+    addresses_.at(number).static_rate_kbps = kbps;
+  }
   const DatagramAddress* find(std::uint32_t number) const override {
     const auto found = addresses_.find(number);
     return found == addresses_.end() ? nullptr : &found->second;
