@@ -8,8 +8,8 @@
 
 namespace urnic::control {
 
-// How fast packets for `address` may leave an InfiniBand port, in 1000 bits of data a second; 0: as fast as
-// the port sends, because that is what the address asks for, or slower, or no rate that links have.
+// How fast packets for `address` may leave an InfiniBand port, in 1000 bits of data a second. 0: as fast as
+// the port sends. The address says so, or its rate is not below the port's, or no link has such a rate.
 std::uint32_t static_rate_kbps(const PortRecord& port, const abi::AddressVector& address);
 
 }  // namespace urnic::control

@@ -97,6 +97,8 @@ struct Inside final : LidFabric {
   }
   void pass_next() override {}
   std::optional<transport::Time> next_due() const override { return {}; }
+  void fall_silent(std::uint32_t, transport::Time, transport::Time) override {}
+  void end_silence(std::uint32_t) override {}
   std::size_t room(std::uint32_t, std::size_t) const override { return free; }
   transport::Time room_at(std::uint32_t) const override { return {}; }
 };
