@@ -11,7 +11,7 @@ import time
 import unittest
 
 import fabric
-from network_fabric import ADDRESSES, Network, WithNetwork
+from network_fabric import ADDRESSES, Network, WithNetwork, require_network
 
 # Sends to an address for some seconds; prints how many bytes arrived.
 TCP_STREAM = """
