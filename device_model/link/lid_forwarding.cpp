@@ -23,7 +23,10 @@ void Switch::enter_from_station(SwitchPort& from, const wire::Frame& packet, con
   const std::string_view device = to != nullptr ? to->device : from.device;
   if (!observers_.empty())
     observe({packet, origin, CapturePoint::before_link, device, Direction::transmit, {}});
-  if (to != nullptr) return forward_to(*to, from, packet, origin, now);
+  if (to != nullptr) {
+    FrameInFlight flight(packet, origin, &from, to);
+    return hand_on(flight, Direction::transmit, now);
+  }
   FrameInFlight flight(packet, origin, &from, &from);
   if (wire::infiniband::is_to_group(packet.headers)) return flood(flight, now);
   flight.remarks.next().add(obstacle);

@@ -402,9 +402,16 @@ bool Switch::trunks_have_room() const {
   return std::all_of(trunks_.begin(), trunks_.end(), [](const Trunk* trunk) { return trunk->has_room(); });
 }
 
+bool Switch::is_station(const SwitchPort& port) const { return port.enters_here && &port != lan_; }
+
 // Devices check for room before they send, so only what they do not send can overflow a trunk: a burst out of
-// a link that delays.
+// a link that delays. The other switch knows no station.
 void Switch::put_on_trunk(FrameInFlight& flight, SwitchPort& to, Onward onward, transport::Time now) {
+  if (is_station(*flight.from)) {
+    ++unknown_destination_;
+    flight.remarks.next().add("switch: from a station, for a device of another engine");
+    return dropped(flight, flight.from->device, Direction::transmit);
+  }
   if (to.trunk->put(flight, flight.from->number, to.number, onward, now)) return;
   ++trunk_overruns_;
   flight.remarks.next().add("switch: no room on the way to the receiver's engine");

@@ -56,8 +56,8 @@ class Switch final : public Uplink, private Forwarder, private LidExit {
   // False: the LAN takes nothing more at the moment.
   bool lan_has_room(transport::Time now) const;
   // Makes a port for a station, a process that speaks frames or packets of InfiniBand itself, which `outside`
-  // carries. It has no link, and only the devices of this switch reach it. `outside` outlives the switch's
-  // use: stations come and go by their addresses.
+  // carries. It has no link, and reaches the devices of this switch only, as they alone reach it. `outside`
+  // outlives the switch's use: stations come and go by their addresses.
   //
   // Returns its port number, behind those of all devices, which are attached by then. A station of the
   // InfiniBand subnet is the device of this number there (lid_routes.hpp), and its packets go by LID.
@@ -142,12 +142,12 @@ class Switch final : public Uplink, private Forwarder, private LidExit {
 
   void forward(SwitchPort& from, const wire::Frame& frame, const PacketOrigin& origin, transport::Time now);
   SwitchPort* port_by_lid(const SwitchPort& from, const wire::Frame& packet, std::string_view& obstacle);
-  void enter_from_station(SwitchPort& from, const wire::Frame& packet, const PacketOrigin& origin,
-                          transport::Time now);
+  [[gnu::cold]] void enter_from_station(SwitchPort& from, const wire::Frame& packet,
+                                        const PacketOrigin& origin, transport::Time now);
   // A device's port, or a station's; null: there is none of this number.
   SwitchPort* port_in_subnet(std::uint32_t number) const;
   void enter_subnet(FrameInFlight& flight, transport::Time now);
-  void arrive_damaged(FrameInFlight& flight, Direction passed);
+  [[gnu::cold]] void arrive_damaged(FrameInFlight& flight, Direction passed);
   bool subnet_is_next() const;
   // On a link or inside a subnet; empty: nothing is under way.
   std::optional<transport::Time> next_frame_due() const;
@@ -169,10 +169,11 @@ class Switch final : public Uplink, private Forwarder, private LidExit {
   SwitchPort& port_numbered(std::uint32_t number) const;
   SwitchPort& add_port(const wire::MacAddress& address, FrameReceiver& receiver, std::string_view device,
                        Trunk* trunk);
+  bool is_station(const SwitchPort& port) const;
   bool trunks_have_room() const;
   void put_on_trunk(FrameInFlight& flight, SwitchPort& to, Onward onward, transport::Time now);
   void arrive(const wire::Frame& frame, const PacketOrigin& origin, SwitchPort& to, std::string_view remarks);
-  void come_out(const FrameInFlight& flight, Direction passed);
+  [[gnu::cold]] void come_out(const FrameInFlight& flight, Direction passed);
   void hand_on(FrameInFlight& flight, Direction passed, transport::Time now) override;
   void dropped(const FrameInFlight& flight, std::string_view device, Direction where) override;
   void answer(const FrameInFlight& flight, std::span<const std::byte> frame, wire::Qpn by,

@@ -1,5 +1,6 @@
 #include "script/live_host/frame_socket.hpp"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/un.h>
@@ -15,8 +16,18 @@
 namespace urnic::script {
 namespace {
 
+constexpr int kPatienceMs = 30'000;
+
 [[noreturn]] void fail_ended() {
   throw std::system_error(ENOTCONN, std::generic_category(), "the script's port: the other side has ended");
+}
+
+// Leaves EAGAIN or EINTR in errno where it is worth another try.
+void wait_for_room(int socket) {
+  pollfd room{socket, POLLOUT, 0};
+  const int ready = poll(&room, 1, kPatienceMs);
+  if (ready == 0) errno = ETIMEDOUT;
+  if (ready > 0) errno = EAGAIN;
 }
 
 sockaddr_un address_of(const std::string& path) {
@@ -30,8 +41,12 @@ sockaddr_un address_of(const std::string& path) {
 
 }  // namespace
 
+// The device process takes none while the subnet has no room for packets.
 void FrameMessages::send(std::span<const std::byte> frame) {
-  if (::send(socket_.get(), frame.data(), frame.size(), MSG_NOSIGNAL) < 0) fail("the script's port");
+  while (::send(socket_.get(), frame.data(), frame.size(), MSG_NOSIGNAL) < 0) {
+    if (errno == EAGAIN) wait_for_room(socket_.get());
+    if (errno != EAGAIN && errno != EINTR) fail("the script's port");
+  }
 }
 
 std::optional<Bytes> FrameMessages::receive() {

@@ -19,7 +19,8 @@ class FrameSocket {
 
   // Readable when a frame may have come.
   virtual int descriptor() const = 0;
-  // Throws std::system_error if the other side is gone.
+  // Waits while the other side takes no more. Throws std::system_error if it is gone, or takes nothing for
+  // half a minute.
   virtual void send(std::span<const std::byte> frame) = 0;
   // The next frame that has come; it does not wait. Throws as `send`.
   virtual std::optional<Bytes> receive() = 0;

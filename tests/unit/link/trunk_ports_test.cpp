@@ -1,8 +1,12 @@
 // Two switches with a trunk each way: frames between them meet the same links as on one switch.
 #include "device_model/link/trunk_ports.hpp"
 
+#include <sys/socket.h>
+
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 
+#include "device_model/link/frames/station_port.hpp"
 #include "device_model/link/trunk.hpp"
 #include "tests/unit/link/sample_frames.hpp"
 
@@ -193,6 +197,30 @@ BOOST_AUTO_TEST_CASE(a_port_has_room_while_the_trunk_has) {
   for (int i = 0; i < 40; ++i) round(i % 2);
   BOOST_TEST(receivers[1].arrivals.size() == Trunk::kFrames);
   BOOST_TEST(ports[0]->room(now, 4096) != 0);
+}
+
+// The other engine's switch knows no stations, and its device's link has to know who sends.
+BOOST_AUTO_TEST_CASE(a_station_reaches_the_devices_of_its_own_engine_only) {
+  constexpr std::uint8_t kStation = 9;
+  StationPort station;
+  switches[0].add_station(station);
+  switches[0].set_station(station, mac_of(kStation));
+  int ends[2];
+  BOOST_REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends) == 0);
+  const memory::Descriptor far(ends[1]);
+  station.open(memory::Descriptor(ends[0]), mac_of(kStation));
+  switches[1].link(1).configure(Direction::receive, {.delay = Nanoseconds(100)});
+  std::vector<std::byte> bytes = bytes_of(SampleFrame({.from = kStation, .to = 1}).frame());
+  for (const std::size_t group_bytes : {0, 6}) {
+    std::fill_n(bytes.begin(), group_bytes, std::byte{0xFF});
+    BOOST_REQUIRE(send(far.get(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+    rounds();
+  }
+  now += Nanoseconds(1000);
+  rounds();
+  BOOST_TEST(receivers[1].arrivals.empty());
+  BOOST_TEST(receivers[0].arrivals.size() == 1u);  // what was for a group
+  BOOST_TEST(switches[0].unknown_destination() == 2u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
