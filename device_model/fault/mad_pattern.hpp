@@ -18,8 +18,8 @@ struct MadPattern {
   bool matches(const wire::mad::MadHeader& header) const;
 };
 
-// "SubnSet(PortInfo)" is what Wireshark calls it; without the attribute, "SubnSet", it is all of that method.
-// Empty: there is no such name.
+// "SubnSet(PortInfo)", as urnic trace shows it; without the attribute, "SubnSet", it is all of that method.
+// Empty: there is no such name, or its class is another one than Subn, SubnAdm and Performance.
 std::optional<MadPattern> mad_pattern(std::string_view name);
 
 // The header of the management datagram that the packet is; empty: it is none.

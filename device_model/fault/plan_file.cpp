@@ -124,9 +124,9 @@ std::vector<MadPattern> mads(const TableReader& reader) {
     const auto found = name ? mad_pattern(*name) : std::nullopt;
     if (!found)
       reader.refuse("mad", entry,
-                    "a management datagram's name as Wireshark shows it, such as \"SubnSet(PortInfo)\", "
-                    "\"SubnAdmGet(PathRecord)\", \"PerformanceGet(PortCounters)\" or \"SubnGet\" for all of "
-                    "a method, or a list of them");
+                    "a management datagram's name as urnic trace shows it, of the classes Subn, SubnAdm and "
+                    "Performance, such as \"SubnSet(PortInfo)\", \"SubnAdmGet(PathRecord)\", "
+                    "\"PerformanceGet(PortCounters)\" or \"SubnGet\" for all of a method, or a list of them");
     all.push_back(*found);
   });
   return all;

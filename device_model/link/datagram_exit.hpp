@@ -17,6 +17,14 @@ enum class LinkPassage : std::uint8_t {
   no_room,    // lost, because too many are under way
 };
 
+// One as a packet. The views stay valid during the call.
+struct DatagramPacket {
+  const wire::Frame& frame;
+  const PacketOrigin& origin;
+  std::uint32_t maker = 0;   // whose frames under way are counted together
+  std::string_view remarks;  // what was done to it before
+};
+
 // Where they come out.
 class DatagramExit {
  public:

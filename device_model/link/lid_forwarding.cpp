@@ -87,10 +87,10 @@ void Switch::enter_subnet(FrameInFlight& flight, transport::Time now) {
 // time in a subnet, the ports on the way of one to a port's LID have counted it already.
 void Switch::arrive_damaged(FrameInFlight& flight, Direction passed) {
   const bool is_received = passed == Direction::receive;
-  SwitchPort& device = is_received ? *flight.to : *flight.from;
+  SwitchPort& device = is_received || flight.from->makes_datagrams ? *flight.to : *flight.from;
   flight.remarks.next().add("dropped at the end of ").add(device.device).add("'s link, its VCRC is wrong");
   const auto adapter = lid_routes_.port_of_device(device.number);
-  const auto place = adapter && !is_received ? lid_routes_.peer_of(*adapter) : adapter;
+  const auto place = adapter && !is_received ? lid_routes_.receiver_from(*adapter) : adapter;
   const bool is_to_group = wire::is_multicast(wire::infiniband::destination_of(flight.frame.headers));
   const bool is_counted = is_received || (lid_fabric_ == nullptr && !is_to_group);
   if (place) lid_routes_.count_damaged(*place, flight.frame.size(), is_counted);

@@ -67,6 +67,12 @@ std::optional<LidPlace> LidRoutes::peer_of(LidPlace place) const {
   return LidPlace{port->peer_node, port->peer_port};
 }
 
+std::optional<LidPlace> LidRoutes::receiver_from(LidPlace place) const {
+  const LidPort* const port = port_at(place);
+  if (port == nullptr || port->is_down) return {};
+  return peer_of(place);
+}
+
 const LidNode* LidRoutes::adapter_of(std::uint32_t device) const {
   if (device >= node_of_device_.size() || node_of_device_[device] == LidNode::kNoDevice) return nullptr;
   return &nodes_[node_of_device_[device]];

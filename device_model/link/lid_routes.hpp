@@ -37,6 +37,7 @@ struct LidPort {
   bool is_active = false;  // with its peer it takes data (IBTA 7.2.7)
   // So many damaged packets the line may have (IBTA 14.2.5.6: LocalPhyErrors).
   std::uint8_t most_physical_errors = 0;
+  bool is_down = false;  // nothing passes its link (IBTA 7.2.7)
 };
 
 struct LidNode {
@@ -87,6 +88,8 @@ class LidRoutes {
   void count_damaged(LidPlace place, std::size_t bytes, bool is_counted);
   // The other end of the port's link; empty: it has none.
   std::optional<LidPlace> peer_of(LidPlace place) const;
+  // The same; empty: the link is down, too.
+  std::optional<LidPlace> receiver_from(LidPlace place) const;
   // The port of a device's adapter; empty: no adapter is the device's.
   std::optional<LidPlace> port_of_device(std::uint32_t device) const;
   // Null: there is no such port, or it or its peer takes no data.

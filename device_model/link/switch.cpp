@@ -349,7 +349,7 @@ void Switch::hand_on(FrameInFlight& flight, Direction passed, transport::Time no
   SwitchPort& to = *flight.to;
   if (flight.is_damaged) [[unlikely]]
     return arrive_damaged(flight, passed);
-  if (&to == subnet_end_.get() || flight.from == subnet_end_.get()) return come_out(flight, passed);
+  if (!datagram_makers_.empty() && flight.from->makes_datagrams) return come_out(flight, passed);
   if (passed == Direction::transmit) {
     if (flight.to == flight.from && goes_to_many(flight.frame)) return flood(flight, now);
     if (flight.frame.link_layer == wire::LinkLayer::infiniband && lid_fabric_ != nullptr &&

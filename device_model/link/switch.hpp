@@ -83,12 +83,12 @@ class Switch final : public Uplink, private Forwarder, private LidExit {
   void set_lid_node(std::uint32_t number, LidNode node, transport::Time now);
 
   // Management datagrams whose way the caller knows leave the links of devices by `exit`, which outlives its
-  // use. Once at most, when all devices are attached.
-  void set_datagram_exit(DatagramExit& exit);
-  // One enters the link of the device at port number `port`, from the device or towards it. `remarks`: what
-  // was done to it before. To observers it is shown only where the link drops it.
-  LinkPassage pass_link(std::uint32_t port, Direction direction, const wire::Frame& frame,
-                        const PacketOrigin& origin, std::string_view remarks, transport::Time now);
+  // use. They have `makers` makers. Once at most, when all devices are attached.
+  void set_datagram_exit(DatagramExit& exit, std::uint32_t makers);
+  // One enters the link of the device at port number `port`, from the device or towards it. To observers it
+  // is shown only where the link drops it.
+  LinkPassage pass_link(std::uint32_t port, Direction direction, const DatagramPacket& packet,
+                        transport::Time now);
 
   // A frame arrives from another switch.
   void arrive_by_trunk(const Trunk::Passenger& passenger, transport::Time now);
@@ -201,7 +201,7 @@ class Switch final : public Uplink, private Forwarder, private LidExit {
   LidRoutes lid_routes_;
   LidFabric* lid_fabric_ = nullptr;  // null: a subnet takes no time
   DatagramExit* datagram_exit_ = nullptr;
-  std::unique_ptr<SwitchPort> subnet_end_;  // the other end of their way on a device's link
+  std::vector<std::unique_ptr<SwitchPort>> datagram_makers_;  // beside the ports, whose data count apart
   std::vector<FrameObserver*> observers_;
   std::size_t observed_bytes_ = 0;  // the longest reach of them
   std::uint64_t unknown_destination_ = 0;

@@ -50,6 +50,7 @@ class SwitchPort final : public Port {
   bool enters_here = false;
   Port* entrance = nullptr;            // of an outer port's end: where its frames enter, if not here
   bool isolated = false;               // no frame of another port's comes here
+  bool makes_datagrams = false;        // no port: a maker of management datagrams, as their sender
   std::unique_ptr<Link> link;          // made at the first use
   std::uint32_t frames_under_way = 0;  // slots of FramesInFlight with frames from this device
   Pause own_pause;                     // of a device that is attached here

@@ -61,6 +61,8 @@ class EndLinks {
   virtual bool arrive(const Packet& packet, PortPlace to) = 0;
   // No port gets it. `why` has static storage.
   virtual void stick(const Packet& packet, std::string_view why) = 0;
+  // The port that it has come to does not take it. Likewise.
+  virtual void refuse(const Packet& packet, PortPlace at, std::string_view why) = 0;
 
  protected:
   ~EndLinks() = default;

@@ -146,15 +146,20 @@ bool Network::pass_inside(Packet& packet) {
 
 void Network::come_out(Packet packet) {
   if (pass_inside(packet)) travel(std::move(packet));
-  settle();
 }
 
 void Network::come_in(PortPlace at, Packet packet) {
   const Datagram& datagram = packet.datagram;
   const bool is_here = is_directed(datagram) || is_for(nodes_[at.node], at.port, datagram.destination);
-  if (!is_here || !lets_through(port_at(nodes_, at), datagram.destination_qpn)) return;
+  std::string_view obstacle;
+  if (!is_here) obstacle = "subnet: the port at the end has another LID";
+  if (!lets_through(port_at(nodes_, at), datagram.destination_qpn))
+    obstacle = "subnet: the port at the end takes no such packet";
+  if (!obstacle.empty()) {
+    if (links_ != nullptr) links_->refuse(packet, at, obstacle);
+    return;
+  }
   if (take(at, packet)) travel(std::move(packet));
-  settle();
 }
 
 bool Network::take(PortPlace at, Packet& packet) {

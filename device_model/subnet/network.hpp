@@ -53,9 +53,11 @@ class Network {
   bool send(NodeIndex node, Datagram datagram);
 
   // A packet has passed the link of the port that has sent it, or of the port `at` that gets it
-  // (EndLinks). A link that is down by now loses it.
+  // (EndLinks). A link that is down by now loses it. After some of them the caller calls `settle`.
   void come_out(Packet packet);
   void come_in(PortPlace at, Packet packet);
+  // What follows changes: watchers learn of them, and managers.
+  void settle();
 
   // Hands an SMP to the agent of the node where it comes in, at once: for the built-in manager, which is a
   // part of the fabric. The watcher is told as of any other. The SMP is the answer, if there is one.
@@ -123,8 +125,6 @@ class Network {
   void arrive(PortPlace place, const Datagram& datagram);
   void arrive_at_agent(PortPlace place, const Datagram& datagram);
   void hand_over(PortPlace place, const Datagram& datagram);
-  // What follows each change: watchers learn of it, and managers.
-  void settle();
   static Told told_of(const Node& node);
   void tell_changes();
   void send_new_traps();

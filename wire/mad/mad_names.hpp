@@ -1,5 +1,6 @@
-// Management datagrams by the names that the specification and Wireshark give their parts: a prefix for the
-// class, the method, the attribute; together "SubnGet(NodeInfo)".
+// Management datagrams by the names that the specification gives their parts: a prefix for the class, the
+// method, the attribute; together "SubnGet(NodeInfo)", as urnic trace shows it. Wireshark has other names for
+// some attributes.
 #pragma once
 
 #include <optional>

@@ -22,12 +22,22 @@ struct EngineUnit;
 class Fabric;
 struct ServedDevice;
 
+// Those of a device that its link lost because too many were under way or waited.
+struct DroppedDatagrams {
+  std::uint64_t subnet_management = 0;  // IBTA 16.1.3.5: VL15Dropped
+  // Other classes are on the lanes of data: QP1Dropped, PortXmitDiscards.
+  std::uint64_t general_received = 0;
+  std::uint64_t general_sent = 0;
+
+  // The one for a datagram of this queue pair on this direction of the link.
+  std::uint64_t& of(wire::Qpn queue_pair, link::Direction direction);
+};
+
 class DatagramLinks final : public subnet::EndLinks, private link::DatagramExit {
  public:
-  // Datagrams that may have come out of links and wait for the control thread: in all, and of one maker, so
-  // that a flood of one leaves room for the others.
+  // Datagrams that may have come out of links and wait for the control thread. Of no maker more wait than are
+  // free for all (as FramesInFlight::room), so that floods of some leave room for the others.
   static constexpr std::uint32_t kArrived = 1024;
-  static constexpr std::uint32_t kArrivedOfMaker = kArrived / 2;
 
   // `fabric` has its subnet and its devices, and outlives it. Throws std::system_error.
   explicit DatagramLinks(Fabric& fabric);
@@ -38,15 +48,15 @@ class DatagramLinks final : public subnet::EndLinks, private link::DatagramExit 
   bool leave(const subnet::Packet& packet) override;
   bool arrive(const subnet::Packet& packet, subnet::PortPlace to) override;
   void stick(const subnet::Packet& packet, std::string_view why) override;
+  void refuse(const subnet::Packet& packet, subnet::PortPlace at, std::string_view why) override;
 
   // Readable when datagrams have come out of links.
   int arrival_descriptor() const { return arrival_.get(); }
   // Hands the subnet those that have, up to a limit.
   void take_arrivals();
 
-  // Inside Engine::execute: those that the device's link lost because too many were under way or waited
-  // (IBTA 16.1.3.5: VL15Dropped).
-  std::uint64_t dropped(const ServedDevice& device) const;
+  // Inside Engine::execute.
+  DroppedDatagrams dropped(const ServedDevice& device) const;
 
  private:
   // Plain bytes and integers without initialisers, so that a ring of them costs nothing until it is used.
@@ -70,19 +80,19 @@ class DatagramLinks final : public subnet::EndLinks, private link::DatagramExit 
             link::Direction direction, std::string_view remarks) const;
   void come_out(const wire::Frame& frame, const link::PacketOrigin& origin, std::uint32_t port,
                 link::Direction passed, std::string_view remarks) override;
-  void refuse(const wire::Frame& frame, const link::PacketOrigin& origin, const ServedDevice& device,
-              link::Direction passed, std::string_view remarks);
-  void count_at_switch(const ServedDevice& device);
-  static std::optional<subnet::Packet> packet_of(const Arrived& arrived);
+  void end_broken(const wire::Frame& frame, const link::PacketOrigin& origin, const ServedDevice& device,
+                  link::Direction passed, std::string_view remarks);
+  std::optional<subnet::Packet> packet_of(const Arrived& arrived) const;
+  void show_other(const Arrived& arrived, const wire::Frame& frame) const;
   void announce();
-  std::atomic<std::uint32_t>& waiting_of(std::uint32_t maker);
+  // Which of the shares is the maker's; hosts that are added later share the last one.
+  std::uint32_t share_of(subnet::NodeIndex maker) const;
 
   Fabric& fabric_;
   EngineUnit& unit_;
   engine::DatagramRing<Arrived> arrived_{kArrived};
-  std::vector<std::atomic<std::uint32_t>>
-      waiting_;                         // by maker; hosts that are added later share the last one
-  std::vector<std::uint64_t> dropped_;  // by device; inside Engine::execute
+  std::vector<std::atomic<std::uint32_t>> waiting_;  // by share
+  std::vector<DroppedDatagrams> dropped_;            // by device; inside Engine::execute
   memory::Descriptor arrival_;
   std::atomic<bool> announced_{false};  // `arrival_` is readable, or about to be
 };

@@ -24,7 +24,7 @@ std::vector<link::LidPort> ports_of(const subnet::Node& node) {
     const subnet::Port& port = node.ports[number];
     if (!port.peer) continue;
     ports[number] = {port.peer->node, port.peer->port, port.info.state == PortState::active,
-                     port.info.local_physical_errors};
+                     port.info.local_physical_errors, !subnet::is_linked(port)};
   }
   return ports;
 }

@@ -48,7 +48,10 @@ CounterSnapshot snapshot(Fabric& fabric, const ServedDevice& device) {
     const auto far_end = routes.peer_of({*device.adapter, 1});
     if (far_end && !routes.node(far_end->node).has_device())
       copy.far_line = routes.counters(far_end->node, far_end->port).line;
-    copy.management_dropped = fabric.datagram_links()->dropped(device);
+    const DroppedDatagrams dropped = fabric.datagram_links()->dropped(device);
+    copy.management_dropped = dropped.subnet_management;
+    copy.management.no_room += dropped.general_received;
+    copy.transmit_discards += dropped.general_sent;
   });
   if (device.adapter) copy.port.link_downed += fabric.subnet().node(*device.adapter).ports[1].times_down;
   return copy;

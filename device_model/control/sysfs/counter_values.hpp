@@ -33,7 +33,8 @@ struct CounterSnapshot {
   std::uint64_t transmit_wait = 0;  // of its port in an InfiniBand fabric (link/lid_routes.hpp)
   link::LineErrors line = {};       // of that port, on what it receives
   link::LineErrors far_line = {};   // of the switch's port at the other end of its link
-  // Management datagrams that its link had no room for (fabric/datagram_links.hpp).
+  // Datagrams of subnet management that its link had no room for. Those of other classes are
+  // `management.no_room` and `transmit_discards` (fabric/datagram_links.hpp).
   std::uint64_t management_dropped = 0;
   bool link_up = true;
 };

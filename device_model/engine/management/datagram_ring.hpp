@@ -21,6 +21,12 @@ class DatagramRing {
     return produced_.load(std::memory_order_acquire) - consumed <= mask_ / 2;
   }
 
+  // The producer: how many entries are free.
+  std::uint32_t free_entries() const {
+    return mask_ + 1 -
+           (produced_.load(std::memory_order_relaxed) - consumed_.load(std::memory_order_acquire));
+  }
+
   // The producer: the entry to fill, or null if all are in use; `publish` hands it over.
   Entry* free_entry() {
     const std::uint32_t produced = produced_.load(std::memory_order_relaxed);

@@ -110,6 +110,7 @@ BOOST_AUTO_TEST_CASE(errors_name_line_key_and_what_is_allowed) {
   check_error("mad = [\"SubnGet\", \"SubnGet(PathRecord)\"]", "mad = 'SubnGet(PathRecord)'",
               "a list of them");
   check_error("mad = [\"SubnGet(PortInfo\"]", "mad = 'SubnGet(PortInfo'", "a list of them");
+  check_error("mad = \"VendorGet\"", "mad = 'VendorGet'", "of the classes Subn, SubnAdm and Performance");
   check_error("mad = []", "mad", "a list of one or more");
   check_error("psn = 16777216", "psn", "from 0 to 16777215");
   check_error("psn = []", "psn", "a list of 1 to");

@@ -46,6 +46,9 @@ struct Seen final : EndLinks {
     return true;
   }
   void stick(const Packet& packet, std::string_view why) override { note(packet, std::string(why)); }
+  void refuse(const Packet& packet, PortPlace at, std::string_view why) override {
+    note(packet, place(at) + " " + std::string(why));
+  }
 
   void note(const Packet& packet, const std::string& end) {
     std::string& line =
