@@ -105,6 +105,7 @@ struct DeviceProcess::Impl {
       umad.infiniband_ports().report_violations(device, read);
       umad.infiniband_ports().report_line_faults(device, read);
     });
+    umad.infiniband_ports().on_line_news([this] { counters.touch(); });
     control.on_change([this] {
       counters.touch();
       look_at_use();

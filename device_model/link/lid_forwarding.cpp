@@ -33,13 +33,14 @@ void Switch::enter_from_station(SwitchPort& from, const wire::Frame& packet, con
   dropped(flight, device, Direction::transmit);
 }
 
-// Null: to a group, or `obstacle` says why it reaches no port. Where packets take time inside, they are
-// counted there, and may find another way until then; one that has none now is dropped here.
+// Null: to a group, or `obstacle` says why it reaches no port. What takes time on the sender's link is
+// counted behind it, and where packets take time inside, they are counted there, and may find another way
+// until then; one that has none now is dropped here.
 SwitchPort* Switch::port_by_lid(const SwitchPort& from, const wire::Frame& packet,
                                 std::string_view& obstacle) {
   const wire::Lid destination = wire::infiniband::destination_of(packet.headers);
   if (wire::is_multicast(destination)) return nullptr;
-  if (lid_fabric_ != nullptr) {
+  if (lid_fabric_ != nullptr || from.is_impaired(Direction::transmit)) {
     const LidRoutes::Way way = lid_routes_.find(from.number, destination);
     if (SwitchPort* const to = port_in_subnet(way.device)) return to;
   }
@@ -47,6 +48,14 @@ SwitchPort* Switch::port_by_lid(const SwitchPort& from, const wire::Frame& packe
   if (SwitchPort* const to = port_in_subnet(way.device)) return to;
   obstacle = way.obstacle;
   return nullptr;
+}
+
+// Its way does not take time, and what is to a group has no way yet.
+void Switch::count_way(const FrameInFlight& flight) {
+  const wire::Frame& packet = flight.frame;
+  if (packet.link_layer != wire::LinkLayer::infiniband || lid_fabric_ != nullptr) return;
+  const wire::Lid destination = wire::infiniband::destination_of(packet.headers);
+  if (!wire::is_multicast(destination)) lid_routes_.pass(flight.from->number, destination, packet.size());
 }
 
 // The sender's own members get it at once: an adapter loops what it sends to a group back (IBTA 10.5.2). A
@@ -83,16 +92,15 @@ void Switch::enter_subnet(FrameInFlight& flight, transport::Time now) {
   lid_fabric_->enter(*frame, flight.from->number, now);
 }
 
-// The port at the end of a link drops a packet whose VCRC is wrong (IBTA 7.8.2, 7.12). Where packets take no
-// time in a subnet, the ports on the way of one to a port's LID have counted it already.
+// The port at the end of a link drops a packet whose VCRC is wrong (IBTA 7.8.2, 7.12). Data that comes to a
+// device has been counted on its whole way; management datagrams are not.
 void Switch::arrive_damaged(FrameInFlight& flight, Direction passed) {
   const bool is_received = passed == Direction::receive;
   SwitchPort& device = is_received || flight.from->makes_datagrams ? *flight.to : *flight.from;
   flight.remarks.next().add("dropped at the end of ").add(device.device).add("'s link, its VCRC is wrong");
   const auto adapter = lid_routes_.port_of_device(device.number);
   const auto place = adapter && !is_received ? lid_routes_.receiver_from(*adapter) : adapter;
-  const bool is_to_group = wire::is_multicast(wire::infiniband::destination_of(flight.frame.headers));
-  const bool is_counted = is_received || (lid_fabric_ == nullptr && !is_to_group);
+  const bool is_counted = is_received && !flight.from->makes_datagrams;
   if (place) lid_routes_.count_damaged(*place, flight.frame.size(), is_counted);
   if (is_received) device.receiver.arrive_damaged(flight.frame);
   dropped(flight, device.device, passed);

@@ -58,7 +58,14 @@ void LidRoutes::count_damaged(LidPlace place, std::size_t bytes, bool is_counted
   }
   ++counted.line.damaged;
   const std::uint8_t most = nodes_[place.node].ports[place.port].most_physical_errors;
-  counted.line.integrity += integrity_[place.node][place.port].damaged(counted.received_packets, most);
+  if (!integrity_[place.node][place.port].damaged(counted.received_packets, most)) return;
+  ++counted.line.integrity;
+  tell_watcher();
+}
+
+void LidRoutes::count_silence(LidPlace place) {
+  ++counters(place).line.silences;
+  tell_watcher();
 }
 
 std::optional<LidPlace> LidRoutes::peer_of(LidPlace place) const {

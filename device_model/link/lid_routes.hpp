@@ -16,6 +16,7 @@
 
 #include "device_model/link/lid_output.hpp"
 #include "device_model/link/line_errors.hpp"
+#include "device_model/link/line_watcher.hpp"
 #include "wire/local_identifier.hpp"
 
 namespace urnic::link {
@@ -86,6 +87,13 @@ class LidRoutes {
   const LidNode& node(std::uint32_t number) const { return nodes_[number]; }
   // A damaged packet of `bytes` has come to a port, which drops it. `is_counted`: as one that has passed.
   void count_damaged(LidPlace place, std::size_t bytes, bool is_counted);
+  // No flow control has come to a port for too long.
+  void count_silence(LidPlace place);
+  // Who hears of what happens to lines; null: nobody. It outlives its use.
+  void set_watcher(LineWatcher* watcher) { watcher_ = watcher; }
+  void tell_watcher() {
+    if (watcher_ != nullptr) watcher_->line_has_news();
+  }
   // The other end of the port's link; empty: it has none.
   std::optional<LidPlace> peer_of(LidPlace place) const;
   // The same; empty: the link is down, too.
@@ -125,6 +133,7 @@ class LidRoutes {
   std::vector<std::uint32_t> members_;
   std::vector<LidPlace> arrivals_;  // at switches, of the packet for a group that is under way
   std::vector<bool> was_there_;     // by node
+  LineWatcher* watcher_ = nullptr;
 };
 
 }  // namespace urnic::link

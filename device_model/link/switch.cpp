@@ -351,6 +351,7 @@ void Switch::hand_on(FrameInFlight& flight, Direction passed, transport::Time no
     return arrive_damaged(flight, passed);
   if (!datagram_makers_.empty() && flight.from->makes_datagrams) return come_out(flight, passed);
   if (passed == Direction::transmit) {
+    if (flight.from->is_impaired(Direction::transmit)) count_way(flight);
     if (flight.to == flight.from && goes_to_many(flight.frame)) return flood(flight, now);
     if (flight.frame.link_layer == wire::LinkLayer::infiniband && lid_fabric_ != nullptr &&
         flight.to != flight.from)
@@ -396,7 +397,10 @@ void Switch::answer(const FrameInFlight& flight, std::span<const std::byte> fram
   arrive(slot->frame(), answer.origin, to, answer.remarks.view());
 }
 
-void Switch::link_changed(std::uint32_t port, bool up) { ports_[port]->receiver.link_changed(up); }
+void Switch::link_changed(std::uint32_t port, bool up) {
+  ports_[port]->receiver.link_changed(up);
+  lid_routes_.tell_watcher();
+}
 
 bool Switch::trunks_have_room() const {
   return std::all_of(trunks_.begin(), trunks_.end(), [](const Trunk* trunk) { return trunk->has_room(); });

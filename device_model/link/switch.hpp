@@ -164,6 +164,7 @@ class Switch final : public Uplink, private Forwarder, private LidExit {
   void flood(const FrameInFlight& flight, transport::Time now);
   void copy_to(SwitchPort& port, const FrameInFlight& flight, transport::Time now);
   void copy_to_members(const FrameInFlight& flight, transport::Time now);
+  void count_way(const FrameInFlight& flight);
   bool goes_to_many(const wire::Frame& frame) const;
   SwitchPort* port_for(const wire::Frame& frame) const;
   SwitchPort& port_numbered(std::uint32_t number) const;

@@ -34,7 +34,8 @@ bool is_same_kind(const Notice& one, const Notice& other) {
          (!is_line_fault(one) || one.details[kFaultyPortAt] == other.details[kFaultyPortAt]);
 }
 
-// A manager that does not answer leaves at most one trap of each kind waiting: the newest.
+// A manager that does not answer leaves at most one trap of each kind waiting: the newest. Each port of a
+// switch has kinds of its own for its line: two, so that there are 512 at most.
 void raise(Node& node, const Notice& notice) {
   std::erase_if(node.traps, [&](const PendingTrap& each) { return is_same_kind(each.notice, notice); });
   node.traps.push_back({notice, {++node.last_trap}, true});

@@ -3,6 +3,7 @@
 counters, all unmodified."""
 
 import re
+import time
 import unittest
 
 import fabric
@@ -28,6 +29,14 @@ occurrence = 5
 action = "cut_link"
 for_us = 200000
 """
+# The same for datagrams of subnet management, in a subnet where no program has queue pairs. opensm asks otherwise.
+QUESTION = """
+[[fault]]
+device = "urnic1"
+mad = "SubnGet(NodeDescription)"
+"""
+BAD_QUESTIONS = f'{QUESTION}count = {DAMAGED}\naction = "corrupt_after_icrc"\n'
+SILENT_QUESTION = f'{QUESTION}count = 1\naction = "cut_link"\nfor_us = 200000\n'
 PINGPONG = ("ibv_rc_pingpong", "-s", "65536", "-n", "5")
 
 
@@ -80,6 +89,27 @@ class LinkErrors(unittest.TestCase):
         self.assertGreaterEqual(self.counters(self.switch)["LinkDownedCounter"], 1)
         self.fabric.run(self.fabric.urnic, "fault", "clear")
         self.run_pingpong("ibv_rc_pingpong", "-s", "1024", "-n", "10")
+
+    def ask_without_queue_pairs(self, faults, most):
+        """Asks until an answer comes, when counters that nothing changes have not been read for some time."""
+        time.sleep(2)
+        self.fabric.load_faults(faults)
+        for _ in range(most):
+            asked = self.fabric.start_on_urnic("smpquery", "-C", "urnic1", "-t", "50", "-D", "nodedesc", "0,1")
+            if asked.wait() == 0:
+                return
+        self.fail("no answer")
+
+    def test_damage_is_told_without_queue_pairs(self):
+        self.up(CONFIGURATION)
+        self.ask_without_queue_pairs(BAD_QUESTIONS, DAMAGED + 1)
+        self.assertIn("Switch", self.wait_for_trap(129)[0])
+
+    def test_silence_is_told_without_queue_pairs(self):
+        self.up(f"[fabric]\ncredits = true\n{CONFIGURATION}")
+        self.ask_without_queue_pairs(SILENT_QUESTION, 20)
+        self.wait_for_trap(131)
+        fabric.wait_until(lambda: "State: Active" in self.fabric.run_on_urnic("ibstat", "urnic1"), "urnic1 to be active again")
 
 
 if __name__ == "__main__":

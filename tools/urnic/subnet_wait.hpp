@@ -10,11 +10,11 @@
 
 namespace urnic::cli {
 
-// Waits until the device process's subnet manager has made the ports active, for 10 s at most; returns at
-// once if it has none, or has done so before. Programs that begin earlier fail, because their ports have no
-// LIDs. Returns what is wrong and where to look if the manager has ended, or is not so far in that time;
-// empty: all is well, or `is_over`, which it asks again and again, has said that nobody waits any more.
-// Throws Failure if the device process does not answer.
+// Waits until the device process's subnet manager has made the ports active, for 10 s and 0.1 s more for each
+// port at most; returns at once if it has none, or has done so before. Programs that begin earlier fail,
+// because their ports have no LIDs. Returns what is wrong and where to look if the manager has ended, or is
+// not so far in that time; empty: all is well, or `is_over`, which it asks again and again, has said that
+// nobody waits any more. Throws Failure if the device process does not answer.
 std::string wait_for_active_ports(
     AdminClient& client, const std::filesystem::path& run_directory,
     const std::function<bool()>& is_over = [] { return false; });
@@ -25,8 +25,9 @@ struct StationPorts {
   nlohmann::json host;
 };
 
-// Waits until the subnet manager has made both active, for 10 s at most, whoever manages. Throws Failure,
-// which says which is not and where to look.
+// Waits until the subnet manager has made both active: as long as wait_for_active_ports if there is one, the
+// device process's or a program, and for 3 s if there is none. Throws Failure, which says which is not and
+// where to look.
 StationPorts wait_for_station(AdminClient& client, const std::filesystem::path& run_directory,
                               const std::string& device, const std::string& host);
 

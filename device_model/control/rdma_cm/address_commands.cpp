@@ -79,7 +79,7 @@ int bind_to(Session& session, Id& id, const SocketAddress& address, const Socket
     return error;
   }
   id.local = local;
-  if (id.space == PortSpace::ipoib && local) session.administration.broadcast.join(*local);
+  if (id.space == PortSpace::ipoib && local) session.administration.broadcast.join(*local->device);
   id.state = IdState::address_bound;
   return 0;
 }
@@ -170,8 +170,7 @@ int listen(Session& session, const rdma_ucm_listen& command, NoAnswer&) {
   }
   const bool usable = command.backlog >= 1 && command.backlog <= kMaxBacklog;
   id->backlog = usable ? command.backlog : kMaxBacklog;
-  if (id->space == PortSpace::ipoib && !id->local)
-    session.administration.broadcast.join_all(session.identifiers.fabric());
+  if (id->space == PortSpace::ipoib && !id->local) session.administration.broadcast.join_all();
   return session.identifiers.listen(*id);
 }
 

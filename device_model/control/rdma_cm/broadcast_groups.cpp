@@ -8,27 +8,30 @@ namespace urnic::control::rdma_cm {
 
 using subnet::administration::Outcome;
 
-void BroadcastGroups::join(const LocalAddress& local) {
-  if (!local.device->adapter || !exists_()) return;
-  Group& group = groups_[*local.device->adapter];
-  if (group.progress != Progress::idle) return;
+void BroadcastGroups::join(const ServedDevice& device) {
+  if (!device.adapter) return;
+  groups_.try_emplace(*device.adapter);
+  ask(*device.adapter);
+}
+
+void BroadcastGroups::join_all() {
+  for (const auto& device : fabric_.devices())
+    if (device->settings.connection_manager) join(*device);
+}
+
+void BroadcastGroups::ask(subnet::NodeIndex adapter) {
+  const auto found = groups_.find(adapter);
+  if (found == groups_.end() || found->second.progress != Progress::idle || !exists_()) return;
+  Group& group = found->second;
   group.progress = Progress::asked;
   group.membership = {};
   // Answered perhaps before this returns, and once more if the group is lost.
   group.membership =
-      memberships_.join(*local.device->adapter, broadcast_request(local.gid), {},
-                        [&group](Outcome outcome, const wire::mad::MulticastMemberRecord& joined) {
+      memberships_.join(adapter, broadcast_request(first_gid_of(fabric_.subnet().node(adapter))), {},
+                        [&group](Outcome outcome, const wire::mad::MulticastMemberRecord&) {
                           const bool is_in = outcome == Outcome::answered;
                           group.progress = is_in ? Progress::joined : Progress::idle;
-                          group.record = joined;
                         });
-}
-
-void BroadcastGroups::join_all(const Fabric& fabric) {
-  for (const auto& device : fabric.devices()) {
-    if (!device->adapter || !device->settings.connection_manager) continue;
-    join({device.get(), first_gid_of(fabric.subnet().node(*device->adapter))});
-  }
 }
 
 const BroadcastGroups::Group* BroadcastGroups::group_of(const ServedDevice& device) const {
@@ -43,7 +46,7 @@ bool BroadcastGroups::is_asked(const ServedDevice& device) const {
 
 const wire::mad::MulticastMemberRecord* BroadcastGroups::find(const ServedDevice& device) const {
   const Group* const group = group_of(device);
-  return group != nullptr && group->progress == Progress::joined ? &group->record : nullptr;
+  return group != nullptr && group->progress == Progress::joined ? group->membership.group() : nullptr;
 }
 
 std::optional<wire::mad::Qkey> default_qkey(const BroadcastGroups& groups, const Id& id) {

@@ -17,15 +17,19 @@ namespace urnic::control::rdma_cm {
 
 class BroadcastGroups {
  public:
-  // `memberships` outlives it. `exists` says whether the subnet manager answers such requests.
-  BroadcastGroups(subnet::administration::Memberships& memberships, std::function<bool()> exists)
-      : memberships_(memberships), exists_(std::move(exists)) {}
+  // Fabric and memberships outlive it. `exists` says whether the subnet manager answers such requests.
+  BroadcastGroups(const Fabric& fabric, subnet::administration::Memberships& memberships,
+                  std::function<bool()> exists)
+      : fabric_(fabric), memberships_(memberships), exists_(std::move(exists)) {}
 
   // The InfiniBand device joins, unless it has, or is about to. Where the manager has refused it, or was
   // silent, it asks again.
-  void join(const LocalAddress& local);
+  void join(const ServedDevice& device);
   // All of them, for a listener on any address.
-  void join_all(const Fabric& fabric);
+  void join_all();
+  // The adapter's port has a manager, perhaps for the first time: its device asks again if it should be in
+  // its group, and is not.
+  void ask(subnet::NodeIndex adapter);
 
   // Whether the manager has not answered the device yet.
   bool is_asked(const ServedDevice& device) const;
@@ -36,14 +40,14 @@ class BroadcastGroups {
   enum class Progress : std::uint8_t { idle, asked, joined };
   struct Group {
     Progress progress = Progress::idle;
-    wire::mad::MulticastMemberRecord record;  // once joined
     subnet::administration::Membership membership;
   };
   const Group* group_of(const ServedDevice& device) const;
 
+  const Fabric& fabric_;
   subnet::administration::Memberships& memberships_;
   std::function<bool()> exists_;
-  std::map<subnet::NodeIndex, Group> groups_;
+  std::map<subnet::NodeIndex, Group> groups_;  // of devices where a program has used the port space
 };
 
 // The Q_Key of the identifier's datagrams unless the programs agree on another one (Linux's

@@ -197,8 +197,12 @@ cm::Decision ConnectionEvents::sidr_requested(const cm::SidrRequestEvent& event)
     const ServedDevice& device = *identifiers_.fabric().devices()[event.device.value];
     // RoCE has no IP over InfiniBand (Linux's cma_ib_acquire_dev).
     if (!device.adapter) return cm::Decision::refuse;
-    // The program would get no Q_Key yet: the peer asks again.
-    if (broadcast_.is_asked(device)) return cm::Decision::drop;
+    // The program would get no Q_Key yet: the peer asks again. The manager may have come, or made the group,
+    // since the program has listened.
+    if (broadcast_.find(device) == nullptr) {
+      broadcast_.join(device);
+      return cm::Decision::drop;
+    }
   }
   Id* const id = make_identifier(identifiers_, *admission.listener, request, event.from.own, event.from.peer);
   if (id == nullptr) return cm::Decision::drop;

@@ -13,7 +13,7 @@ namespace urnic::control::rdma_cm {
 class ConnectionEvents final : private cm::User {
  public:
   // Fabric, host and groups outlive it.
-  ConnectionEvents(Fabric& fabric, cm::Host& host, const BroadcastGroups& broadcast, Clock now,
+  ConnectionEvents(Fabric& fabric, cm::Host& host, BroadcastGroups& broadcast, Clock now,
                    const cm::Settings& settings)
       : broadcast_(broadcast),
         connections_(host, *this, settings),
@@ -38,7 +38,7 @@ class ConnectionEvents final : private cm::User {
   Id* find(cm::CommunicationId connection, IdState state);
   void end_connection(cm::CommunicationId connection, int status);
 
-  const BroadcastGroups& broadcast_;
+  BroadcastGroups& broadcast_;
   cm::ConnectionManager connections_;
   Identifiers identifiers_;
 };

@@ -24,10 +24,15 @@ struct RdmaCm::Entry {
 RdmaCm::RdmaCm(Fabric& fabric, const Hosts& hosts, Clock now, const cm::Settings& settings,
                WorkInPortions& work)
     : work_(work),
-      administration_(hosts.administration, now, settings.seed, hosts.has_administration),
+      administration_(fabric, hosts.administration, now, settings.seed, hosts.has_administration),
       events_(fabric, hosts.connections, administration_.broadcast, std::move(now), settings),
       resolutions_(events_.identifiers(), administration_.broadcast),
       routes_(events_.identifiers(), administration_) {}
+
+void RdmaCm::register_again(subnet::NodeIndex adapter) {
+  administration_.memberships.join_again(adapter);
+  administration_.broadcast.ask(adapter);
+}
 
 RdmaCm::~RdmaCm() {
   for (Entry& entry : channels_) entry.closing.reset();

@@ -60,7 +60,7 @@ class RdmaCm {
   // Answers of subnet managers go to it, and the time.
   subnet::administration::Client& administration() { return administration_.client; }
   // The subnet manager has told the adapter's port to register again: it joins its groups again.
-  void register_again(subnet::NodeIndex adapter) { administration_.memberships.join_again(adapter); }
+  void register_again(subnet::NodeIndex adapter);
   const Identifiers& identifiers() { return events_.identifiers(); }
   // For addresses that have not been found yet: `look_again` is to be called now and then.
   Resolutions& resolutions() { return resolutions_; }

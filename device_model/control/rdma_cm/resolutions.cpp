@@ -39,21 +39,25 @@ void look_for_neighbour(const Fabric& fabric, const Route& route) {
 
 }  // namespace
 
-// What a program does next with an identifier of IPOIB needs the group's Q_Key. EINVAL: RoCE has no such
-// groups. A manager that refuses is asked once, and there is no reason to wait then.
-int Resolutions::join_broadcast(Id& id, const LocalAddress& local) {
-  if (!local.device->adapter) return EINVAL;
-  if (!std::exchange(id.has_asked_broadcast, true)) broadcast_.join(local);
-  return broadcast_.is_asked(*local.device) ? ENODATA : 0;
+// What a program does next with an identifier of IPOIB needs the group's Q_Key. A manager that refuses is
+// asked once, and there is no reason to wait then.
+bool Resolutions::waits_for_broadcast(Id& id, const ServedDevice& device) {
+  if (!std::exchange(id.has_asked_broadcast, true)) broadcast_.join(device);
+  return broadcast_.is_asked(device);
 }
 
-// 0: it is resolved. ENODATA: not yet. Else there is no way.
+// 0: it is resolved, or has failed. ENODATA: not yet. Else there is no way.
 int Resolutions::resolve(Id& id) {
   Endpoints& endpoints = id.endpoints;
   const auto [route, error] = route_of(identifiers_.fabric(), endpoints);
   if (!route) return error != 0 ? error : ENODATA;
   if (id.space == PortSpace::ipoib) {
-    if (const int not_yet = join_broadcast(id, route->local)) return not_yet;
+    // RoCE has no such groups, which Linux sees when it has the route (cma_ib_acquire_dev).
+    if (!route->local.device->adapter) {
+      fail(id, EINVAL);
+      return 0;
+    }
+    if (waits_for_broadcast(id, *route->local.device)) return ENODATA;
   }
   identifiers_.changes().note(id.number);
   endpoints.source = with_port(route->source, endpoints.source.port);
@@ -79,7 +83,7 @@ int Resolutions::start(Id& id, std::chrono::milliseconds patience) {
   if (error == ENODATA) {
     id.resolve_until = identifiers_.now() + patience;
     waiting_.insert(id.number);
-  } else if ((error == ENODEV || error == EINVAL) && id.endpoints.destination.family != Family::ib) {
+  } else if (error == ENODEV && id.endpoints.destination.family != Family::ib) {
     fail(id, error);
   } else if (error != 0) {
     id.state = IdState::address_bound;

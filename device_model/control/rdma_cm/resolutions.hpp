@@ -28,7 +28,7 @@ class Resolutions {
   bool empty() const { return waiting_.empty(); }
 
  private:
-  int join_broadcast(Id& id, const LocalAddress& local);
+  bool waits_for_broadcast(Id& id, const ServedDevice& device);
   int resolve(Id& id);
   void fail(Id& id, int error);
 

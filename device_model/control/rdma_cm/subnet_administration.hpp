@@ -11,13 +11,14 @@
 namespace urnic::control::rdma_cm {
 
 struct SubnetAdministration {
-  // `host` outlives it. `exists` says whether the fabric's manager answers such requests: the built-in one
-  // does not.
-  SubnetAdministration(subnet::administration::Host& host, std::function<subnet::administration::Time()> now,
-                       std::uint64_t seed, std::function<bool()> answers)
+  // Fabric and host outlive it. `exists` says whether the fabric's manager answers such requests: the
+  // built-in one does not.
+  SubnetAdministration(const Fabric& fabric, subnet::administration::Host& host,
+                       std::function<subnet::administration::Time()> now, std::uint64_t seed,
+                       std::function<bool()> answers)
       : client(host, static_cast<std::uint32_t>(seed)),
         memberships(client, std::move(now)),
-        broadcast(memberships, answers),
+        broadcast(fabric, memberships, answers),
         exists(std::move(answers)) {}
 
   subnet::administration::Client client;

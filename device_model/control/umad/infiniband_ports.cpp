@@ -44,15 +44,16 @@ InfinibandPorts::InfinibandPorts(EventLoop& loop, Fabric& fabric, Gsi& gsi, Take
       taker_(std::move(taker)),
       violations_(fabric.subnet().nodes().size()),
       line_faults_(violations_.size()),
-      repeat_(loop, [this] { repeat_traps(); }),
-      listen_(loop, [this] { end_silences(); }) {
+      repeat_(loop, [this] { repeat_traps(); }) {
   fabric_.subnet().on_arrival(
       [this](subnet::NodeIndex node, const subnet::Datagram& datagram) { arrive(node, datagram); });
-  if (DatagramLinks* const links = fabric_.datagram_links())
-    arrivals_ = ScopedWatch(loop, links->arrival_descriptor(), EPOLLIN, [this, links](std::uint32_t) {
-      links->take_arrivals();
-      changed();
-    });
+  DatagramLinks* const links = fabric_.datagram_links();
+  if (links == nullptr) return;
+  arrivals_ = ScopedWatch(loop, links->arrival_descriptor(), EPOLLIN, [this, links](std::uint32_t) {
+    links->take_arrivals();
+    changed();
+  });
+  line_news_ = std::make_unique<LineNews>(loop, fabric_, [this] { hear_of_lines(); });
 }
 
 InfinibandPorts::~InfinibandPorts() { fabric_.subnet().on_arrival({}); }
@@ -168,25 +169,29 @@ void InfinibandPorts::report_line_faults(const ServedDevice& device, const Count
   const auto far = fabric_.subnet().node(own.node).ports[own.port].peer;
   if (now.own.integrity != before.own.integrity) fabric_.subnet().report_integrity(own);
   if (far && now.far.integrity != before.far.integrity) fabric_.subnet().report_integrity(*far);
+  if (now.own.silences != before.own.silences) {
+    fabric_.subnet().set_silence(own, true);
+    silent_.push_back(&device);
+  }
   changed();
-  if (now.own.silences == before.own.silences) return;
-  fabric_.subnet().set_silence(own, true);
-  silent_.push_back(&device);
   end_silences();
+}
+
+void InfinibandPorts::hear_of_lines() {
+  end_silences();
+  if (reader_) reader_();
 }
 
 // A link that lets something through again trains.
 void InfinibandPorts::end_silences() {
-  constexpr std::chrono::milliseconds kListenAgainAfter{20};
-  std::erase_if(silent_, [this](const ServedDevice* device) {
+  const std::size_t ended = std::erase_if(silent_, [this](const ServedDevice* device) {
     bool is_up = false;
     engine::Engine& engine = fabric_.engine(*device);
     engine.execute([&] { is_up = device->device->link_up(engine.now()); });
     if (is_up) fabric_.subnet().set_silence({*device->adapter, 1}, false);
     return is_up;
   });
-  changed();
-  if (!silent_.empty()) listen_.set(kListenAgainAfter);
+  if (ended != 0) changed();
 }
 
 // Traps come from changes only, so this is where the next repetition is due to be thought of.

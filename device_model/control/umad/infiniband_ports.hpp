@@ -5,12 +5,14 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "device_model/control/fabric/fabric.hpp"
 #include "device_model/control/gsi/gsi.hpp"
 #include "device_model/control/gsi/performance_agent.hpp"
 #include "device_model/control/loop/event_loop.hpp"
+#include "device_model/control/umad/line_news.hpp"
 #include "device_model/subnet/network.hpp"
 #include "wire/mad/mad_header.hpp"
 
@@ -42,6 +44,9 @@ class InfinibandPorts {
   void report_violations(const ServedDevice& device, const CounterSnapshot& counters);
   // The same of what the line of the device's port has done wrong, at either end.
   void report_line_faults(const ServedDevice& device, const CounterSnapshot& counters);
+  // Calls `reader` when there may be more to report: it is to read the counters within a tenth of a second,
+  // and for as long again.
+  void on_line_news(std::function<void()> reader) { reader_ = std::move(reader); }
 
  private:
   struct ToldFaults {
@@ -62,6 +67,7 @@ class InfinibandPorts {
   void answer(subnet::NodeIndex node, const subnet::Datagram& question, const wire::mad::Mad& mad);
   void changed();
   void repeat_traps();
+  void hear_of_lines();
   void end_silences();
 
   Fabric& fabric_;
@@ -71,9 +77,10 @@ class InfinibandPorts {
   std::vector<Violations> violations_;                         // told so far, by node
   std::vector<ToldFaults> line_faults_;                        // likewise
   std::vector<const ServedDevice*> silent_;                    // whose links are
-  Timer repeat_;                                               // of traps
-  Timer listen_;                                               // whether silent links are silent still
-  ScopedWatch arrivals_;                                       // of datagrams that come out of links
+  std::function<void()> reader_;
+  Timer repeat_;                         // of traps
+  std::unique_ptr<LineNews> line_news_;  // null: there are no InfiniBand devices
+  ScopedWatch arrivals_;                 // of datagrams that come out of links
 };
 
 }  // namespace urnic::control

@@ -82,9 +82,9 @@ class TimedSubnet final : public LidFabric {
     bool is_switch = false;
     PacketList arrived;  // at an adapter, for its device
     bool device_is_busy = false;
-    // Of an adapter's link: from when until when nothing passes it.
-    transport::Time silent_since{};
+    // Of an adapter's link: until when nothing passes it, and when that has been too long.
     transport::Time silent_until{};
+    transport::Time watchdog_at{};
   };
 
   enum class Kind : std::uint8_t {

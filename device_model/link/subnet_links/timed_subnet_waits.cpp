@@ -113,22 +113,19 @@ void TimedSubnet::fall_silent(std::uint32_t device, transport::Time from, transp
   const bool is_new = from >= node.silent_until;
   node.silent_until = until;
   if (!is_new) return;
-  node.silent_since = from;
   const LidOutput& line = rules(*place);
-  schedule(from + watchdog_time(line.megabits_per_second, line.line_width),
-           {.kind = Kind::watchdog, .place = *place});
+  node.watchdog_at = from + watchdog_time(line.megabits_per_second, line.line_width);
+  schedule(node.watchdog_at, {.kind = Kind::watchdog, .place = *place});
 }
 
 void TimedSubnet::end_silence(std::uint32_t device) {
   if (const auto place = routes_.port_of_device(device)) nodes_[place->node].silent_until = {};
 }
 
-// Both ends of the link find the same; the adapter's counts it.
+// Both ends of the link find the same; the adapter's counts it. An earlier silence's may come, which is over.
 void TimedSubnet::watchdog(LidPlace place, transport::Time now) {
   const Node& node = nodes_[place.node];
-  const LidOutput& line = rules(place);
-  const bool is_its_own = now == node.silent_since + watchdog_time(line.megabits_per_second, line.line_width);
-  if (is_its_own && now < node.silent_until) ++routes_.counters(place).line.silences;
+  if (now == node.watchdog_at && now < node.silent_until) routes_.count_silence(place);
 }
 
 }  // namespace urnic::link

@@ -20,8 +20,20 @@ constexpr wire::mad::ComponentMask kLeaveComponents = wire::mad::member_componen
                                                       wire::mad::member_component::kPort |
                                                       wire::mad::member_component::kJoinState;
 
+// The partition, without the bit that says whether the port is a full member there.
+std::uint16_t partition(wire::Pkey pkey) { return static_cast<std::uint16_t>(pkey.value & 0x7FFF); }
+
+// As far as these components say (Linux's cmp_rec). A manager names a group's P_Key with its highest bit,
+// which the port's own may not have.
+bool agree(const MulticastMemberRecord& one, const MulticastMemberRecord& other,
+           wire::mad::ComponentMask components) {
+  namespace component = wire::mad::member_component;
+  return ((components & component::kQkey) == 0 || one.qkey == other.qkey) &&
+         ((components & component::kPkey) == 0 || partition(one.pkey) == partition(other.pkey));
+}
+
 bool agree(const MembershipRequest& one, const MembershipRequest& other) {
-  return one.record.qkey == other.record.qkey && one.record.pkey == other.record.pkey;
+  return agree(one.record, other.record, one.components & other.components);
 }
 
 }  // namespace
@@ -36,10 +48,10 @@ Membership Memberships::join(NodeIndex adapter, const MembershipRequest& wanted,
   const Key key{adapter, gid, gid == wire::Gid{} ? number : 0};
   Group& group = groups_[key];
   keys_.emplace(number, key);
-  const bool is_first = group.members.empty();
+  const bool fits = may_join(group, wanted);
   group.members.push_back({number, wanted, std::move(held), std::move(joined)});
   group.held = {};
-  if (is_first || agree(group.members.front().wanted, wanted)) {
+  if (fits) {
     end_pause(group);
     proceed(key);
   } else {
@@ -49,6 +61,24 @@ Membership Memberships::join(NodeIndex adapter, const MembershipRequest& wanted,
     refused(Outcome::refused, wanted.record);
   }
   return Membership(*this, number);
+}
+
+// As long as the manager has not said what the group is like, by what the others have asked for.
+bool Memberships::may_join(const Group& group, const MembershipRequest& wanted) {
+  if (group.state != 0) return agree(group.record, wanted.record, wanted.components);
+  return std::all_of(group.members.begin(), group.members.end(),
+                     [&](const Member& each) { return agree(each.wanted, wanted); });
+}
+
+const MulticastMemberRecord* Memberships::group_of(std::uint64_t number) const {
+  const auto key = keys_.find(number);
+  if (key == keys_.end()) return nullptr;
+  const MulticastMemberRecord& record = groups_.at(key->second).record;
+  return record.group != wire::Gid{} ? &record : nullptr;
+}
+
+const MulticastMemberRecord* Membership::group() const {
+  return memberships_ != nullptr ? memberships_->group_of(number_) : nullptr;
 }
 
 void Memberships::leave(std::uint64_t number) {
@@ -147,7 +177,9 @@ void Memberships::answered(const Key& key, Method method, std::uint8_t state, Ou
   group.pauses = 0;
   group.record = wire::mad::decode_record<MulticastMemberRecord>(mad);
   group.state = static_cast<std::uint8_t>(group.state | state);
+  const std::list<Member> strangers = take_strangers(group);
   proceed(key);
+  for (const Member& member : strangers) member.joined(Outcome::refused, member.wanted.record);
 }
 
 // Who is told may change everything here.
@@ -158,6 +190,19 @@ void Memberships::tell_joined(const Key& key) {
     if (!std::exchange(member.has_joined, true)) told.push_back(member.joined);
   const MulticastMemberRecord record = group.record;
   for (const Joined& joined : told) joined(Outcome::answered, record);
+}
+
+// Those who waited for the manager's answer, and want the group to be otherwise.
+std::list<Memberships::Member> Memberships::take_strangers(Group& group) {
+  std::list<Member> strangers;
+  for (auto next = group.members.begin(); next != group.members.end();) {
+    const auto member = next++;
+    if (member->has_joined || agree(group.record, member->wanted.record, member->wanted.components)) continue;
+    keys_.erase(member->number);
+    strangers.splice(strangers.end(), group.members, member);
+  }
+  if (group.members.empty() && !strangers.empty()) group.held = strangers.back().held;
+  return strangers;
 }
 
 // Members that had joined wait for the next request, unless there have been enough.

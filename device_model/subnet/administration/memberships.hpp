@@ -38,6 +38,10 @@ class Membership {
   }
   ~Membership();
 
+  // The group as the manager has described it last, also when it has joined again (join_again); null: it has
+  // not, or the membership is lost. Until anything happens to memberships.
+  const MulticastMemberRecord* group() const;
+
  private:
   friend class Memberships;
   Membership(Memberships& memberships, std::uint64_t number) : memberships_(&memberships), number_(number) {}
@@ -62,7 +66,7 @@ class Memberships {
   // Joins the adapter's port to the group of `wanted`; the manager makes the group if nobody has, and if the
   // components are enough for it. A group of zeros is a new one, which the manager names. Calls `joined`
   // once, perhaps before it returns, and once more if the membership is lost later (join_again); not if it
-  // has ended before. Who joins with another Q_Key or P_Key than the first member is refused. `joined` may
+  // has ended before. Who asks for another Q_Key or P_Key than the group has is refused. `joined` may
   // join, and end memberships. `held` is kept until the member has ended, and as long after that as its group
   // is only here for the manager's answers.
   [[nodiscard]] Membership join(NodeIndex adapter, const MembershipRequest& wanted, Held held, Joined joined);
@@ -98,6 +102,9 @@ class Memberships {
   };
   using Place = std::map<Key, Group>::iterator;
 
+  static bool may_join(const Group& group, const MembershipRequest& wanted);
+  std::list<Member> take_strangers(Group& group);
+  const MulticastMemberRecord* group_of(std::uint64_t number) const;
   void leave(std::uint64_t number);
   void proceed(const Key& key);
   void pause(Place place);

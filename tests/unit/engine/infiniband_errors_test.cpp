@@ -38,7 +38,11 @@ BOOST_AUTO_TEST_CASE(a_damaged_packet_ends_with_its_link) {
     const link::LidPortCounters& end = is_sent ? routes.counters(0, 1) : routes.counters(2, 1);
     BOOST_TEST(end.line.damaged == 1u);
     BOOST_TEST(end.line.integrity == 1u);
+    BOOST_TEST(end.received_packets == 1u);
     BOOST_TEST(device1.port_counters().received_packets == (is_sent ? 0u : 1u));
+    // Ports behind the end of its link have not seen it.
+    BOOST_TEST(routes.counters(0, 2).transmitted_packets == (is_sent ? 0u : 1u));
+    BOOST_TEST(routes.counters(2, 1).received_packets == (is_sent ? 0u : 1u));
     link.set_faults(nullptr);
   }
   send(path_with_grh(device0, device1), qp1.qpn(), 8);

@@ -182,6 +182,21 @@ BOOST_AUTO_TEST_CASE(a_link_without_flow_control_for_too_long_is_counted) {
   }
 }
 
+// The line that fell silent has had its time, whatever the line is like that trains next.
+BOOST_AUTO_TEST_CASE(a_silence_counts_although_the_rate_changes) {
+  Star star(2);
+  star.output.line_width = 1;
+  star.output.megabits_per_second = kSlow;
+  star.begin();
+  star.subnet->fall_silent(1, star.now, star.now + milliseconds(5));
+  star.output.megabits_per_second = 4 * kSlow;
+  star.connect({1, 1}, {star.hub, 2});
+  star.write(1);
+  star.write(star.hub);
+  star.run_for(milliseconds(10));
+  BOOST_TEST(star.routes.counters(1, 1).line.silences == 1u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace urnic::link::test

@@ -137,6 +137,17 @@ struct Ipoib : Subnet {
     return group;
   }
   int init_qp(std::uint32_t number) { return program.init_qp(number, IBV_QPS_INIT); }
+  // A program of the space UDP joins the broadcast group; the number of what it has joined.
+  std::uint32_t join_by_gid() {
+    const std::uint32_t datagrams = program.create(RDMA_PS_UDP, 4);
+    BOOST_TEST(program.bind(datagrams, "192.0.2.1") == 0);
+    SocketAddress group{.family = Family::ib};
+    group.ip = control::parse_ip_address("ff12:401b:ffff::ffff:ffff").value();
+    __kernel_sockaddr_storage storage{};
+    write_address(group, std::as_writable_bytes(std::span(&storage, 1)));
+    BOOST_TEST(program.join(datagrams, storage) == 0);
+    return program.read_answer<rdma_ucm_create_id_resp>().id;
+  }
 };
 
 // From the destination's own device, as the program does not say from which one.
@@ -234,6 +245,85 @@ BOOST_FIXTURE_TEST_CASE(a_request_waits_for_the_broadcast_group, Ipoib) {
   deliver();
   program.expect(EventType::established, id);
   BOOST_TEST(program.last.param.ud.qkey == kQkey);
+}
+
+// By its GID a program of the space UDP asks for a Q_Key there. The port space IPOIB takes what there is.
+BOOST_FIXTURE_TEST_CASE(the_broadcast_group_may_be_joined_by_its_gid_too, Ipoib) {
+  constexpr std::uint32_t kDatagrams = 0x01234567;
+  const std::uint32_t first = join_by_gid();
+  BOOST_TEST(asked_group().qkey.value == kDatagrams);
+  BOOST_TEST(answer(asked_group()));
+  program.expect(EventType::multicast_join, first);
+  BOOST_TEST(program.bind(id, "192.0.2.1") == 0);
+  BOOST_TEST(init_qp(id) == 0);
+  BOOST_TEST(program.read_answer<ib_uverbs_qp_attr>().qkey == kDatagrams);
+  // The device stays in the group, and others join there.
+  BOOST_TEST(program.run(RDMA_USER_CM_CMD_LEAVE_MCAST, rdma_ucm_destroy_id{0, first, 0}) == 0);
+  const std::uint32_t second = join_by_gid();
+  program.expect(EventType::multicast_join, second);
+  BOOST_TEST(manager.asked.empty());
+}
+
+// Linux's cmp_rec: it asks for another Q_Key than the group has.
+BOOST_FIXTURE_TEST_CASE(a_broadcast_group_with_another_qkey_is_not_joined_by_its_gid, Ipoib) {
+  BOOST_TEST(program.bind(id, "192.0.2.1") == 0);
+  BOOST_TEST(answer(broadcast()));
+  const std::uint32_t refused = join_by_gid();
+  program.expect(EventType::multicast_error, refused, -EINVAL);
+  BOOST_TEST(init_qp(id) == 0);
+}
+
+// Nobody told the device when the manager came.
+BOOST_FIXTURE_TEST_CASE(who_listens_before_there_is_a_manager_joins_when_it_comes, Ipoib) {
+  manager.has_administration = false;
+  BOOST_TEST(program.bind(id, "192.0.2.1", 7000) == 0);
+  BOOST_TEST(program.listen(id) == 0);
+  manager.has_administration = true;
+  BOOST_TEST(manager.asked.empty());
+  rdma_cm.register_again(*fabric.devices()[1]->adapter);
+  BOOST_TEST(manager.asked.empty());  // nobody has used it
+  rdma_cm.register_again(*fabric.devices()[0]->adapter);
+  BOOST_REQUIRE_EQUAL(manager.asked.size(), 1u);
+  BOOST_TEST((asked_group().port == gid(0)));
+  BOOST_TEST(answer(broadcast()));
+  const std::uint32_t other = program.create(RDMA_PS_IPOIB, 4);
+  BOOST_TEST(program.bind(other, "192.0.2.1") == 0);
+  BOOST_TEST(init_qp(other) == 0);
+  BOOST_TEST(manager.asked.empty());
+}
+
+// A manager may make the group later than the program listens.
+BOOST_FIXTURE_TEST_CASE(a_request_has_the_broadcast_group_asked_for, Ipoib) {
+  Program server(*this, 2);
+  const std::uint32_t listening = server.create(RDMA_PS_IPOIB, 4);
+  BOOST_TEST(server.bind(listening, "192.0.2.2", 7000) == 0);
+  BOOST_TEST(answer(broadcast(), kRefused));
+  BOOST_TEST(server.listen(listening) == 0);
+  BOOST_TEST(program.resolve(id, address("192.0.2.2", 7000), address("192.0.2.1")) == 0);
+  BOOST_TEST(answer(broadcast()));
+  rdma_cm.resolutions().look_again();
+  program.expect(EventType::address_resolved, id);
+  BOOST_TEST(program.resolve_route(id) == 0);
+  BOOST_TEST(answer(given_path()));
+  program.expect(EventType::route_resolved, id);
+  BOOST_TEST(program.connect(id, {}) == 0);
+  deliver();
+  server.expect_nothing();
+  BOOST_TEST((asked_group().port == gid(1)));
+  BOOST_TEST(answer(broadcast()));
+  for (int i = 0; i < 10 && server.tokens == 0; ++i) pass(1s);
+  BOOST_TEST(server.event() == static_cast<std::uint32_t>(EventType::connect_request));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_group_of_a_new_manager_has_its_qkey, Ipoib) {
+  BOOST_TEST(program.bind(id, "192.0.2.1") == 0);
+  BOOST_TEST(answer(broadcast()));
+  rdma_cm.register_again(*fabric.devices()[0]->adapter);
+  MulticastMemberRecord other = broadcast();
+  other.qkey = {0xC2C};
+  BOOST_TEST(answer(other));
+  BOOST_TEST(init_qp(id) == 0);
+  BOOST_TEST(program.read_answer<ib_uverbs_qp_attr>().qkey == 0xC2Cu);
 }
 
 BOOST_FIXTURE_TEST_CASE(without_subnet_administration_nobody_joins, Datagrams) {

@@ -90,6 +90,16 @@ BOOST_AUTO_TEST_CASE(no_route_is_an_error_at_once) {
   program.expect(EventType::address_resolved, id);
 }
 
+// Linux's rdma_resolve_ip asks for the route during the call.
+BOOST_AUTO_TEST_CASE(a_blackhole_is_an_error_at_once) {
+  routes[gid("192.0.2.1")] = {.error = EINVAL};
+  for (const auto space : {RDMA_PS_TCP, RDMA_PS_IPOIB}) {
+    const std::uint32_t id = program.create(space);
+    BOOST_TEST(program.resolve(id, address("192.0.2.1", 7000)) == EINVAL);
+    program.expect_nothing();
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_route_by_no_device_is_an_event) {
   add("198.51.100.1", 77, "10.0.2.100");
   add("198.51.100.2", kFirstIndex, "192.0.2.2");  // the other device's address

@@ -22,7 +22,8 @@ using wire::mad::PathRecord;
 constexpr NodeIndex kAdapter = 1;
 constexpr Lid kManager{7};
 constexpr MadStatus kBusy{0x0001};  // IBTA 13.4.7
-constexpr wire::mad::ComponentMask kComponents = 0x1234'5678'9ABC'DEF0;
+constexpr wire::mad::ComponentMask kComponents = 0x1234'5678'9ABC'DEF4;
+constexpr wire::mad::ComponentMask kAnyQkey = kComponents & ~wire::mad::member_component::kQkey;
 constexpr wire::Gid kGroup{{0xFF, 0x12, 0x40, 0x01, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0x0F, 1, 2, 3}};
 
 // A subnet manager that answers when a test says so.
@@ -96,13 +97,13 @@ struct World {
   }
 
   Membership join(std::uint8_t state = wire::mad::join_state::kFullMember, std::uint32_t qkey = 5,
-                  std::shared_ptr<const int> held = {}) {
+                  std::shared_ptr<const int> held = {}, wire::mad::ComponentMask components = kComponents) {
     MulticastMemberRecord wanted;
     wanted.group = kGroup;
     wanted.qkey = {qkey};
     wanted.join_state = state;
     return memberships.join(
-        kAdapter, {wanted, kComponents}, std::move(held),
+        kAdapter, {wanted, components}, std::move(held),
         [this](Outcome outcome, const MulticastMemberRecord&) { outcomes.push_back(outcome); });
   }
   void expect_request(Method method, std::uint8_t state) {
@@ -426,6 +427,51 @@ BOOST_AUTO_TEST_CASE(a_member_with_another_qkey_is_refused) {
   const Membership other = join(wire::mad::join_state::kFullMember, 6);
   expect_outcomes({Outcome::refused});
   BOOST_TEST(manager.sent.empty());
+}
+
+// Linux's cmp_rec: what a member does not ask for is as the group has it.
+BOOST_AUTO_TEST_CASE(a_member_that_asks_for_no_qkey_joins_any_group) {
+  constexpr std::uint8_t kFull = wire::mad::join_state::kFullMember;
+  const Membership first = join();
+  const Membership second = join(kFull, 0, {}, kAnyQkey);
+  expect_request(Method::set, 1);
+  const Membership third = join(kFull, 0, {}, kAnyQkey);
+  expect_outcomes({Outcome::answered, Outcome::answered, Outcome::answered});
+}
+
+BOOST_AUTO_TEST_CASE(the_managers_qkey_decides_who_may_join_besides) {
+  constexpr std::uint8_t kFull = wire::mad::join_state::kFullMember;
+  const Membership first = join(kFull, 0, {}, kAnyQkey);
+  // Before the answer nobody knows.
+  const Membership early = join(kFull, 5);
+  const Membership stranger = join(kFull, 6);
+  expect_outcomes({Outcome::refused});
+  const Mad request = take();
+  auto group = wire::mad::decode_record<MulticastMemberRecord>(request);
+  BOOST_TEST((first.group() == nullptr));
+  group.qkey = {7};
+  answer(encode_request(header_of(request), 0, group));
+  expect_outcomes({Outcome::answered, Outcome::refused});
+  const Membership late = join(kFull, 7);
+  const Membership other = join(kFull, 5);
+  expect_outcomes({Outcome::answered, Outcome::refused});
+  BOOST_TEST(manager.sent.empty());
+  BOOST_TEST((early.group() == nullptr));
+  BOOST_REQUIRE((late.group() != nullptr));
+  BOOST_TEST(late.group()->qkey.value == 7u);
+}
+
+BOOST_AUTO_TEST_CASE(a_group_that_is_another_one_after_joining_again_is_seen) {
+  const Membership member = join(wire::mad::join_state::kFullMember, 0, {}, kAnyQkey);
+  answer_all();
+  expect_outcomes({Outcome::answered});
+  memberships.join_again(kAdapter);
+  const Mad request = take();
+  auto group = wire::mad::decode_record<MulticastMemberRecord>(request);
+  group.qkey = {8};
+  answer(encode_request(header_of(request), 0, group));
+  expect_outcomes({});
+  BOOST_TEST(member.group()->qkey.value == 8u);
 }
 
 // Leaving needs no more than the group, the port and what it is there.
