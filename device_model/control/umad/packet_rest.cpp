@@ -1,23 +1,12 @@
 #include "device_model/control/umad/packet_rest.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 namespace urnic::control {
-
-memory::Descriptor make_rest(std::span<const std::byte> rest) {
-  memory::Descriptor file(memfd_create("urnic-umad", MFD_CLOEXEC));
-  while (file && !rest.empty()) {
-    const ssize_t written = write(file.get(), rest.data(), rest.size());
-    if (written < 0 && errno != EINTR) return {};
-    if (written > 0) rest = rest.subspan(static_cast<std::size_t>(written));
-  }
-  return file;
-}
 
 // Only files in memory have seals: others are not asked anything, as a FUSE daemon might never answer.
 std::optional<std::size_t> rest_bytes(int file) {

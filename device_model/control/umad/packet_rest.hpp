@@ -1,17 +1,12 @@
-// What of a long packet does not go through a umad node's socket: a file in memory, which goes with it
-// (abi/umad_messages.hpp).
+// What of a long packet that a program writes does not go through a umad node's socket: a file in memory,
+// which goes with it (abi/umad_messages.hpp).
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <span>
 
-#include "device_model/memory/descriptor.hpp"
-
 namespace urnic::control {
-
-// A file that is `rest`. Owns nothing, with errno, where the kernel refuses.
-memory::Descriptor make_rest(std::span<const std::byte> rest);
 
 // How long the program's file is; empty: it is no file in memory, and reading from it might take any time.
 std::optional<std::size_t> rest_bytes(int file);

@@ -24,8 +24,8 @@ namespace {
 using wire::mad::ManagementClass;
 using wire::mad::Method;
 
-// The socket, the peer's pidfd, the timer.
-constexpr std::uint64_t kDescriptorsOfFile = 3;
+// The socket, the peer's pidfd, the timer, and a long packet's stream.
+constexpr std::uint64_t kDescriptorsOfFile = 4;
 constexpr unsigned kMessagesPerTurn = 64;
 constexpr std::uint32_t kOver = EPOLLHUP | EPOLLRDHUP | EPOLLERR;
 constexpr std::uint32_t kIncoming = EPOLLIN | EPOLLRDHUP | EPOLLET;
@@ -76,13 +76,13 @@ UmadFile::UmadFile(const Surroundings& surroundings, ServedDevice& device, memor
       exchanges_({.transmit = [this](const GsiAddress& to, const wire::mad::Mad& mad) { transmit(to, mad); },
                   .arrived =
                       [this](std::uint32_t id, const GsiAddress& from, std::vector<std::byte> message) {
-                        take_message(agents_[id]->agent, from, message);
+                        take_message(agents_[id]->agent, from, std::move(message));
                       },
                   .ended = [this](const RmppMessage& message) { message_ended(message); },
                   .may_send = [this](std::size_t bytes) { return outgoing_memory_.hold(bytes); },
                   .may_receive = [this](std::size_t bytes) { return incoming_memory_.hold(kGrowth * bytes); },
                   .has_room = [this] { return surroundings_.gsi.has_room(device_); }}),
-      unread_(socket_.get(), account_, device.settings.name),
+      unread_(surroundings.loop, socket_.get(), account_, device.settings.name, [this] { hand_over(); }),
       timer_(surroundings.loop, [this] { expire(); }),
       watch_(surroundings.loop, socket_.get(), kIncoming, [this](std::uint32_t events) { ready(events); }) {}
 
@@ -365,7 +365,7 @@ void UmadFile::set_timer() {
 
 void UmadFile::take_request(const UmadAgent& agent, const GsiAddress& from, MadBytes mad,
                             const wire::mad::MadHeader& header) {
-  if (!take_part(agent, from, mad, header)) queue(agent, from, mad);
+  if (!take_part(agent, from, mad, header)) queue(header_for(agent, from, mad.size()), mad);
 }
 
 bool UmadFile::take_response(const UmadAgent& agent, const GsiAddress& from, MadBytes mad,
@@ -380,7 +380,7 @@ bool UmadFile::take_response(const UmadAgent& agent, const GsiAddress& from, Mad
   // A request of several datagrams may be answered before its last acknowledgement comes.
   if (was_awaited) exchanges_.forget_request(key_of(header));
   set_timer();
-  queue(agent, from, mad);
+  queue(header_for(agent, from, mad.size()), mad);
   return true;
 }
 
@@ -393,8 +393,7 @@ bool UmadFile::take_part(const UmadAgent& agent, const GsiAddress& from, MadByte
   return true;
 }
 
-void UmadFile::take_message(const UmadAgent& agent, const GsiAddress& from,
-                            std::span<const std::byte> message) {
+void UmadFile::take_message(const UmadAgent& agent, const GsiAddress& from, std::vector<std::byte> message) {
   wire::mad::MadHeader header;
   wire::mad::Mad first{};
   std::copy_n(message.begin(), wire::mad::kMadHeaderBytes, first.begin());
@@ -403,13 +402,16 @@ void UmadFile::take_message(const UmadAgent& agent, const GsiAddress& from,
     if (!pending_.take(key_of(header), from.peer)) return;
     exchanges_.forget_request(key_of(header));
   }
-  queue(agent, from, message);
+  const ib_user_mad_hdr own = header_for(agent, from, message.size());
+  if (message.size() <= wire::mad::kMadBytes) return queue(own, message);
+  count_lost(unread_.add(std::as_bytes(std::span(&own, 1)).first(header_bytes()), std::move(message)));
 }
 
-void UmadFile::queue(const UmadAgent& agent, const GsiAddress& from, std::span<const std::byte> mad) {
+ib_user_mad_hdr UmadFile::header_for(const UmadAgent& agent, const GsiAddress& from,
+                                     std::size_t bytes) const {
   ib_user_mad_hdr header{};
   header.id = agent.id;
-  header.length = static_cast<std::uint32_t>(header_bytes() + mad.size());
+  header.length = static_cast<std::uint32_t>(header_bytes() + bytes);
   header.qpn = htonl(from.peer_qpn.value);
   header.lid = htons(device_.adapter ? from.lid : umad_lid_of(surroundings_.fabric, from.peer));
   header.grh_present = device_.adapter ? 0 : 1;
@@ -420,14 +422,18 @@ void UmadFile::queue(const UmadAgent& agent, const GsiAddress& from, std::span<c
   std::copy(from.peer.bytes.begin(), from.peer.bytes.end(), header.gid);
   header.flow_label = htonl(from.flow_label);
   header.pkey_index = from.pkey_index;
-  queue(header, mad);
+  return header;
 }
 
 void UmadFile::queue(const ib_user_mad_hdr& header, std::span<const std::byte> mad) {
   std::vector<std::byte> bytes(header_bytes() + mad.size());
   std::memcpy(bytes.data(), &header, header_bytes());
   std::copy(mad.begin(), mad.end(), bytes.begin() + static_cast<std::ptrdiff_t>(header_bytes()));
-  if (!unread_.add(std::move(bytes))) ++device_.gsi.unclaimed;
+  count_lost(unread_.add(std::move(bytes)));
+}
+
+void UmadFile::count_lost(bool is_queued) {
+  if (!is_queued) ++device_.gsi.unclaimed;
   if (waits_for_room_ != unread_.awaits_room()) watch_for(unread_.awaits_room());
 }
 

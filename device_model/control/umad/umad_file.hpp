@@ -91,13 +91,14 @@ class UmadFile {
   void message_ended(const RmppMessage& message);
   bool take_part(const UmadAgent& agent, const GsiAddress& from, MadBytes mad,
                  const wire::mad::MadHeader& header);
-  void take_message(const UmadAgent& agent, const GsiAddress& from, std::span<const std::byte> message);
+  void take_message(const UmadAgent& agent, const GsiAddress& from, std::vector<std::byte> message);
   int transmit(const GsiAddress& to, MadBytes mad);
   void expire();
   void set_timer();
 
-  void queue(const UmadAgent& agent, const GsiAddress& from, std::span<const std::byte> mad);
+  ib_user_mad_hdr header_for(const UmadAgent& agent, const GsiAddress& from, std::size_t bytes) const;
   void queue(const ib_user_mad_hdr& header, std::span<const std::byte> mad);
+  void count_lost(bool is_queued);
   void give_back(UmadPacket packet);
   void hand_over();
 
