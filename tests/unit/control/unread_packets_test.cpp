@@ -200,6 +200,21 @@ BOOST_AUTO_TEST_CASE(a_program_that_has_no_memory_left_loses_long_packets) {
   BOOST_TEST(read().size() == kMiB);
 }
 
+// Only what a program has asked for is refused.
+BOOST_AUTO_TEST_CASE(held_memory_is_as_before_if_there_is_not_enough) {
+  HeldMemory memory(account, 200 * kMiB);
+  BOOST_TEST(memory.hold(60 * kMiB));
+  BOOST_TEST(!memory.hold(101 * kMiB));
+  BOOST_TEST(quotas.refusals() == 0u);
+  BOOST_TEST(!memory.hold_as_asked(101 * kMiB));
+  BOOST_TEST(quotas.refusals() == 1u);
+  BOOST_TEST(!memory.hold_as_asked(201 * kMiB));
+  BOOST_TEST(quotas.refusals() == 1u);
+  BOOST_TEST(used() == 60 * kMiB);
+  BOOST_TEST(memory.hold(1));
+  BOOST_TEST(used() == kMiB);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace urnic::control::test
