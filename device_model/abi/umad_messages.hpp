@@ -52,9 +52,13 @@ struct IssmRequest {
 inline constexpr std::uint32_t kMaxUmadPacket = 64 + 256;
 
 // The longest packet, whose message is several MADs: all paths between the 648 hosts of a fat tree are 27 MB.
-// Of a longer one than kMaxUmadPacket the first kMaxUmadPacket bytes are in the socket's message, read or
-// written. With it goes, as its last descriptor, a file in memory that is all the rest: a socket takes no
-// message of that length.
+// A socket takes no message of that length, so a part of it goes beside the socket's message, through that
+// message's last descriptor:
+// - written, the bytes behind the first kMaxUmadPacket. They are a file in memory.
+// - read, the bytes behind the header and the first MAD, if there are more. They come through a stream
+// socket,
+//   as the program reads them; the header's `length` says how many. A reader that closes it drops the rest.
+//   The next such packet comes when all of it is read, or nobody has the descriptor any more.
 inline constexpr std::uint32_t kMostUmadBytes = 32 << 20;
 
 }  // namespace urnic::abi

@@ -24,8 +24,6 @@ namespace {
 // Linux: umad nodes are the first 64 of this major number (Documentation/admin-guide/devices.txt).
 constexpr unsigned kMajor = 231;
 constexpr unsigned kMinors = 64;
-// A header as it was before P_Key indices, and one datagram.
-constexpr size_t kShortHeaderAndMad = sizeof(ib_user_mad_hdr_old) + 256;
 
 struct Request {
   abi::UmadRequestKind kind;
@@ -110,17 +108,14 @@ bool is_umad_request(unsigned long request) {
 // two threads that read at once, one may still lose a packet to a buffer that is too small.
 ssize_t read_from_umad(int descriptor, void* data, size_t size) {
   if (size < sizeof(ib_user_mad_hdr_old)) return result_of(EINVAL, 0);
-  const ssize_t length = real::recvfrom(descriptor, data, 0, MSG_PEEK | MSG_TRUNC, nullptr, nullptr);
-  if (length <= 0) return length < 0 && errno != ECONNRESET ? -1 : result_of(EIO, 0);
-  const bool may_be_long = length == static_cast<ssize_t>(abi::kMaxUmadPacket);
-  if (static_cast<size_t>(length) > size && !(may_be_long && size >= kShortHeaderAndMad))
-    return result_of(EINVAL, 0);
-  if (!may_be_long) return real::recvfrom(descriptor, data, size, 0, nullptr, nullptr);
   const PacketBytes room = {data, size};
-  size_t whole = 0;
-  if (const int error = peek_long_packet(descriptor, room, whole)) return result_of(error, 0);
-  if (whole > size) return result_of(whole > abi::kMaxUmadPacket ? ENOSPC : EINVAL, 0);
-  return read_long_packet(descriptor, room);
+  NextPacket next = {};
+  if (const int error = peek_packet(descriptor, room, next)) return result_of(error, 0);
+  if (next.beginning > size) return result_of(EINVAL, 0);
+  if (next.whole > size) return result_of(ENOSPC, 0);
+  const ssize_t length = read_packet(descriptor, room);
+  if (length == 0 || (length < 0 && errno == ECONNRESET)) return result_of(EIO, 0);
+  return length;
 }
 
 // A signal ends a wait as it ends the kernel's: recv goes on after handlers with SA_RESTART.

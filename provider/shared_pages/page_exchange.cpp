@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "provider/freestanding/address.hpp"
 #include "provider/freestanding/calls.hpp"
 #include "provider/freestanding/descriptor.hpp"
+#include "provider/freestanding/file_size_limit.hpp"
 #include "provider/old_symbol_versions.hpp"
 #include "provider/shared_pages/frozen_range.hpp"
 #include "provider/shared_pages/memory_kind.hpp"
@@ -44,12 +44,6 @@ class SignalsWait {
  private:
   sigset_t before_;
 };
-
-// A larger file would raise SIGXFSZ (setrlimit(2)).
-bool may_write(std::uint64_t bytes) {
-  rlimit limit{};
-  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes <= limit.rlim_cur;
-}
 
 // Directly: AddressSanitizer's own pwrite looks at what the program may read, block by block of its heap.
 bool write_all(int file, const char* from, std::uint64_t length, std::uint64_t offset) {

@@ -80,10 +80,21 @@ class Umad(unittest.TestCase):
                                 "large enough 1120 True", "nothing left EAGAIN", "more than 32 MiB ENOMEM",
                                 "too small for 3 MB ENOSPC", "large enough for 3 MB 3000120 True"])
 
+    def reads(self, what):
+        return self.fabric.run_on_urnic("python3", self.fabric.copy_home("umad_reads.py"), what)
+
+    def test_a_header_without_pkey_index(self):
+        self.assertEqual(self.reads("old").splitlines(), ["311 EINVAL", "312 ENOSPC", "319 ENOSPC", "320 320 True"])
+
+    def test_processes_that_read_one_node_wait_for_their_packets(self):
+        self.assertEqual(self.reads("processes"), "failures \n")
+
+    def test_a_long_message_needs_no_larger_files_than_the_program_may_write(self):
+        self.assertEqual(self.reads("small").splitlines(), ["200000 ENOMEM", "100000 100120 True"])
+
     def test_a_long_message_over_a_bad_link(self):
         self.fabric.load_faults('[[fault]]\ndirection = "tx"\nopcode = "UD Send Only"\nevery = 3\naction = "drop"\n')
-        said = self.fabric.run_on_urnic("python3", self.fabric.copy_home("umad_reads.py"), "whole")
-        self.assertEqual(said, "whole 1120 True\n")
+        self.assertEqual(self.reads("whole"), "whole 1120 True\n")
         self.assertGreater(self.fabric.lost_by_faults(), 0)
 
     def test_counters(self):
@@ -134,7 +145,7 @@ class Umad(unittest.TestCase):
         path = str(self.fabric.home / "long.pcap")
         capture = self.fabric.start(self.fabric.urnic, "capture", path)
         capture.wait_for_output("capturing")
-        self.fabric.run_on_urnic("python3", self.fabric.copy_home("umad_reads.py"), "whole")
+        self.reads("whole")
         os.kill(capture.pid, signal.SIGINT)
         self.assertEqual(capture.wait(), 0, str(capture))
         fields = ("method", "rmpptype", "segmentnumber", "payloadlength", "newwindowlast")

@@ -1,17 +1,20 @@
 """Run on urnic's devices: a message of several datagrams from the second device's umad node to the first's, read into buffers of
 several sizes as by a program that does not know how long it is. Says what each read has returned.
 
-With the argument "whole", just the message, which is repeated until it has come."""
+With an argument, something else: "whole", just the message, which is repeated until it has come; "old", a program whose headers have no P_Key index;
+"processes", several readers of one node; "small", a program that may write small files only."""
 
 import errno
 import fcntl
 import os
+import resource
 import select
+import signal
 import struct
 import sys
 
-REGISTER_AGENT2 = 0xC0281B04
-HEADER = 64
+REGISTER_AGENT, REGISTER_AGENT2 = 0xC01C1B01, 0xC0281B04
+HEADER, OLD_HEADER = 64, 56
 OFFSET = 56  # of the data of subnet administration
 GET_TABLE, TABLE = 0x12, 0x92
 RECORDS = bytes(range(250)) * 4
@@ -19,10 +22,16 @@ RECORDS = bytes(range(250)) * 4
 MANY_RECORDS, TOO_MANY_RECORDS = RECORDS * 3000, bytes(32 << 20)
 
 
-def open_node(number, methods):
-    node = os.open(f"/dev/infiniband/umad{number}", os.O_RDWR | os.O_NONBLOCK)
+def open_node(number, methods, flags=os.O_NONBLOCK):
+    node = os.open(f"/dev/infiniband/umad{number}", os.O_RDWR | flags)
     request = struct.pack("=IIBBHIQQIB3x", 0, 1, 3, 2, 0, 0, methods, 0, 0, 1)
     return node, struct.unpack_from("=I", fcntl.ioctl(node, REGISTER_AGENT2, request))[0]
+
+
+def open_old_node(number):
+    node = os.open(f"/dev/infiniband/umad{number}", os.O_RDWR | os.O_NONBLOCK)
+    request = struct.pack("=IIIIIBBB3xBx", 0, 0, 0, 0, 0, 1, 3, 2, 1)
+    return node, struct.unpack_from("=I", fcntl.ioctl(node, REGISTER_AGENT, request))[0]
 
 
 def packet(agent, lid, method, transaction, active, data, timeout=0, retries=0):
@@ -90,7 +99,63 @@ def send_whole():
     say("whole", client, 4096)
 
 
-if sys.argv[1:] == ["whole"]:
-    send_whole()
-else:
-    main()
+# A message of 264 bytes, behind 56 of the header, is as long as a datagram behind 64.
+def read_with_old_header():
+    client, asking = open_old_node(0)
+    server, answering = open_node(1, 1 << GET_TABLE)
+    question = packet(asking, 2, GET_TABLE, 1, 0, bytes(200), 60000)
+    os.write(client, question[:OLD_HEADER] + question[HEADER:])
+    wait_for(server)
+    transaction, = struct.unpack_from(">Q", os.read(server, 1000), HEADER + 8)
+    records = RECORDS[:264 - OFFSET]
+    os.write(server, packet(answering, 1, TABLE, transaction, 1, records))
+    wait_for(client)
+    for size in 311, 312, 319, 320:
+        try:
+            read = os.read(client, size)
+            print(size, len(read), read[OLD_HEADER + OFFSET:] == records)
+        except OSError as error:
+            print(size, errno.errorcode[error.errno])
+
+
+def read_with_processes():
+    """Readers of one node: a packet that one of them takes first is nothing to the others, which wait."""
+    client, asking = open_node(0, 0)
+    server, _ = open_node(1, 1 << GET_TABLE, 0)
+    failed, failures = os.pipe()
+    children = []
+    for _ in range(4):
+        if child := os.fork():
+            children.append(child)
+            continue
+        try:
+            while True:
+                os.read(server, 1000)
+        except OSError as error:
+            os.write(failures, errno.errorcode[error.errno].encode() + b" ")
+        os._exit(0)
+    for number in range(4000):
+        os.write(client, packet(asking, 2, GET_TABLE, number, 0, bytes(200)))
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    os.close(failures)
+    print("failures", os.read(failed, 1000).decode())
+
+
+def write_with_small_files():
+    client, asking = open_node(0, 0)
+    server, answering = open_node(1, 1 << GET_TABLE)
+    transaction = ask(client, asking, server, 1)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+    for size in 200_000, 100_000:
+        try:
+            os.write(server, packet(answering, 1, TABLE, transaction, 1, bytes(size)))
+            wait_for(client)
+            say(size, client, 4 << 20, bytes(size))
+        except OSError as error:
+            print(size, errno.errorcode[error.errno])
+
+
+{"whole": send_whole, "old": read_with_old_header, "processes": read_with_processes, "small": write_with_small_files}.get(
+    "".join(sys.argv[1:]), main)()

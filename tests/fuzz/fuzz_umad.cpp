@@ -21,9 +21,9 @@
 
 #include "device_model/control/fabric/configuration.hpp"
 #include "device_model/control/loop/message_socket.hpp"
-#include "device_model/control/umad/packet_rest.hpp"
 #include "device_model/control/umad/umad_server.hpp"
 #include "tests/fuzz/require.hpp"
+#include "tests/unit/control/file_in_memory.hpp"
 #include "tests/unit/control/temporary_directory.hpp"
 
 namespace {
@@ -101,7 +101,7 @@ struct Machine {
     require(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) == 0, "socketpair");
     const Descriptor own(ends[0]);
     Descriptor theirs(ends[1]);
-    const Descriptor memory = control::make_rest(std::array<std::byte, kRest>{});
+    const Descriptor memory = control::test::file_in_memory(std::array<std::byte, kRest>{});
     std::vector<int> descriptors;
     if ((how & no_reply_end) == 0) descriptors.push_back(theirs.get());
     if ((how & rest) != 0) descriptors.push_back(memory.get());

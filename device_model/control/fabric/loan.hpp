@@ -23,6 +23,8 @@ class Loan {
 
   explicit operator bool() const { return owner_ != nullptr; }
   const Value& value() const { return value_; }
+  // Nothing is given back any more: the caller does that.
+  void release() { owner_ = nullptr; }
 
  private:
   Pointer owner_ = nullptr;

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <vector>
 
 #include "device_model/control/fabric/quotas.hpp"
 
@@ -15,17 +14,23 @@ class HeldMemory {
   // Holds nothing at first, and at most `most` bytes.
   HeldMemory(std::shared_ptr<Account> account, std::size_t most)
       : account_(std::move(account)), most_(most) {}
+  ~HeldMemory() { shrink(0); }
+  HeldMemory(const HeldMemory&) = delete;
+  HeldMemory& operator=(const HeldMemory&) = delete;
 
   // From now on so many bytes. False: that is more than there may be, or than the program has room for; then
-  // it is as much as before.
+  // it is as much as before. Fewer are always allowed.
   bool hold(std::size_t bytes);
+  // The same for what the program has asked for: without room, it is refused that (Quotas::refusals).
+  bool hold_as_asked(std::size_t bytes);
 
  private:
-  static constexpr std::size_t kStep = std::size_t{1} << 20;
+  bool grow(std::size_t held);
+  void shrink(std::size_t held);
 
   std::shared_ptr<Account> account_;
   std::size_t most_;
-  std::vector<Charge> steps_;
+  std::size_t held_ = 0;
 };
 
 }  // namespace urnic::control

@@ -102,6 +102,8 @@ void InfinibandPorts::arrive(subnet::NodeIndex node, const subnet::Datagram& dat
 PerformanceAgent& InfinibandPorts::performance_of(subnet::NodeIndex node) {
   const ServedDevice* const device = fabric_.device_at(node);
   if (device != nullptr) return gsi_.performance(*device);
+  const auto known = performance_.find(node);
+  if (known != performance_.end()) return known->second;
   return performance_.try_emplace(node, counters_of_node(fabric_, node)).first->second;
 }
 

@@ -1,7 +1,6 @@
 #include "device_model/control/umad/packet_rest.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,31 +8,22 @@
 
 namespace urnic::control {
 
-memory::Descriptor make_rest(std::span<const std::byte> rest) {
-  memory::Descriptor file(memfd_create("urnic-umad", MFD_CLOEXEC));
-  while (file && !rest.empty()) {
-    const ssize_t written = write(file.get(), rest.data(), rest.size());
-    if (written < 0 && errno != EINTR) return {};
-    if (written > 0) rest = rest.subspan(static_cast<std::size_t>(written));
-  }
-  return file;
-}
-
-// Only files in memory have seals: others are not asked anything, as a FUSE daemon might never answer.
+// Only files on tmpfs and hugetlbfs answer at all, with or without seals, and those are in memory. Others are
+// not asked anything more, as a FUSE daemon might never answer.
 std::optional<std::size_t> rest_bytes(int file) {
   struct stat status {};
   if (fcntl(file, F_GET_SEALS) < 0 || fstat(file, &status) != 0 || status.st_size < 0) return {};
   return static_cast<std::size_t>(status.st_size);
 }
 
-bool read_rest(int file, std::span<std::byte> rest) {
-  off_t at = 0;
-  while (!rest.empty()) {
-    const ssize_t got = pread(file, rest.data(), rest.size(), at);
+bool read_rest(int file, std::span<std::byte> part, std::size_t offset) {
+  auto at = static_cast<off_t>(offset);
+  while (!part.empty()) {
+    const ssize_t got = pread(file, part.data(), part.size(), at);
     if (got == 0 || (got < 0 && errno != EINTR)) return false;
     if (got < 0) continue;
     at += got;
-    rest = rest.subspan(static_cast<std::size_t>(got));
+    part = part.subspan(static_cast<std::size_t>(got));
   }
   return true;
 }

@@ -1,23 +1,18 @@
-// What of a long packet does not go through a umad node's socket: a file in memory, which goes with it
-// (abi/umad_messages.hpp).
+// What of a long packet that a program writes does not go through a umad node's socket: a file in memory,
+// which goes with it (abi/umad_messages.hpp).
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <span>
 
-#include "device_model/memory/descriptor.hpp"
-
 namespace urnic::control {
-
-// A file that is `rest`. Owns nothing, with errno, where the kernel refuses.
-memory::Descriptor make_rest(std::span<const std::byte> rest);
 
 // How long the program's file is; empty: it is no file in memory, and reading from it might take any time.
 std::optional<std::size_t> rest_bytes(int file);
 
-// Fills `rest` from the file's beginning, of which rest_bytes has told. False: the program has cut it off
+// Fills `part` from `offset` in the file, of which rest_bytes has told. False: the program has cut it off
 // meanwhile. Nothing is mapped, so that does no harm.
-bool read_rest(int file, std::span<std::byte> rest);
+bool read_rest(int file, std::span<std::byte> part, std::size_t offset);
 
 }  // namespace urnic::control

@@ -49,7 +49,7 @@ bool RmppExchanges::Source::matches(const Source& other) const {
          header.method == other.header.method;
 }
 
-int RmppExchanges::check(const UmadPacket& packet, std::size_t bytes, const GsiAddress& to) const {
+int RmppExchanges::check(const UmadPacket& packet, std::size_t bytes, const GsiAddress& to) {
   MadHeader header;
   wire::mad::decode(packet.mad, header);
   const auto is_like_it = [&](const RmppMessage& other) {
@@ -60,7 +60,14 @@ int RmppExchanges::check(const UmadPacket& packet, std::size_t bytes, const GsiA
   if (bytes < data_offset(header.management_class)) return EINVAL;
   if (std::any_of(outgoing_.begin(), outgoing_.end(), is_like_it)) return EINVAL;
   if (outgoing_.size() >= kMostMessages || bytes > kLongestMessage) return ENOMEM;
-  return surroundings_.may_send(outgoing_bytes() + bytes) ? 0 : ENOMEM;
+  if (!surroundings_.may_send(outgoing_bytes() + bytes)) return ENOMEM;
+  promised_ = bytes;
+  return 0;
+}
+
+void RmppExchanges::withdraw() {
+  promised_ = 0;
+  tell_bytes();
 }
 
 void RmppExchanges::send(const UmadPacket& packet, std::vector<std::byte> message, const GsiAddress& to,
@@ -68,6 +75,7 @@ void RmppExchanges::send(const UmadPacket& packet, std::vector<std::byte> messag
   MadHeader header;
   wire::mad::decode(packet.mad, header);
   const auto limits = limits_of(packet.header, first_window(header, to));
+  promised_ = 0;
   outgoing_.push_back({packet, to, RmppSender(std::move(message), limits, now)});
   pump(now);
 }
@@ -120,7 +128,10 @@ void RmppExchanges::take_data(const Part& part) {
   if (incoming->receiver.state() == RmppReceiver::State::over)
     std::erase_if(incoming_, [&](const Incoming& each) { return &each == incoming; });
   if (answer.type != RmppType::none) reply(part.source.from, part.mad, answer);
-  if (!whole.empty()) surroundings_.arrived(part.source.agent, part.source.from, std::move(whole));
+  if (whole.empty()) return;
+  // It is the program's to read, and counts there.
+  tell_bytes();
+  surroundings_.arrived(part.source.agent, part.source.from, std::move(whole));
 }
 
 // The message that the segment is of; null: of none, or there is no room for it.
@@ -148,7 +159,7 @@ bool RmppExchanges::make_room() {
 }
 
 std::size_t RmppExchanges::outgoing_bytes() const {
-  std::size_t bytes = 0;
+  std::size_t bytes = promised_;
   for (const RmppMessage& each : outgoing_) bytes += each.sender.bytes();
   return bytes;
 }

@@ -53,8 +53,10 @@ class RmppExchanges {
   explicit RmppExchanges(Surroundings surroundings) : surroundings_(std::move(surroundings)) {}
 
   // Whether `send` may have a message of so many bytes. Returns 0; EINVAL: one like it is under way, or it
-  // has no room for its headers; ENOMEM: too much is under way.
-  int check(const UmadPacket& packet, std::size_t bytes, const GsiAddress& to) const;
+  // has no room for its headers; ENOMEM: too much is under way. With 0 it has them, until send() or
+  // withdraw(), of which one follows before the next check().
+  int check(const UmadPacket& packet, std::size_t bytes, const GsiAddress& to);
+  void withdraw();
   // Sends `message`, a packet that the program has written, from its header of a datagram on. check() has
   // been content with it.
   void send(const UmadPacket& packet, std::vector<std::byte> message, const GsiAddress& to,
@@ -107,6 +109,7 @@ class RmppExchanges {
 
   Surroundings surroundings_;
   std::list<RmppMessage> outgoing_;
+  std::size_t promised_ = 0;                  // bytes of the message that check() has been content with
   std::list<Incoming> incoming_;              // the oldest first
   bool pumps_ = false;                        // segments are leaving: what comes meanwhile waits for its turn
   std::optional<Clock::time_point> goes_on_;  // segments could leave, and do so then

@@ -24,8 +24,8 @@ namespace {
 using wire::mad::ManagementClass;
 using wire::mad::Method;
 
-// The socket, the peer's pidfd, the timer.
-constexpr std::uint64_t kDescriptorsOfFile = 3;
+// The socket, the peer's pidfd, the timer, and a long packet's stream.
+constexpr std::uint64_t kDescriptorsOfFile = 4;
 constexpr unsigned kMessagesPerTurn = 64;
 constexpr std::uint32_t kOver = EPOLLHUP | EPOLLRDHUP | EPOLLERR;
 constexpr std::uint32_t kIncoming = EPOLLIN | EPOLLRDHUP | EPOLLET;
@@ -36,6 +36,11 @@ constexpr std::size_t kLeastMad = 36;
 // Of each direction. What grows may have as much memory again.
 constexpr std::size_t kMostBytesOfMessages = abi::kMostUmadBytes;
 constexpr std::size_t kGrowth = 2;
+// Of a file in memory: at once, and in each portion of work afterwards.
+constexpr std::size_t kReadAtOnce = std::size_t{64} << 10;
+constexpr std::size_t kReadInPortion = std::size_t{1} << 20;
+// In place of an errno: the answer comes when all is read.
+constexpr int kLater = -1;
 
 template <class Value>
 std::vector<std::byte> bytes_of(const Value& value) {
@@ -45,6 +50,16 @@ std::vector<std::byte> bytes_of(const Value& value) {
 
 PendingRequests::Key key_of(const wire::mad::MadHeader& header) {
   return {header.transaction.value, header.management_class};
+}
+
+bool is_request(const wire::mad::MadHeader& header) {
+  return !is_response(header.method) && header.method != Method::trap_repress;
+}
+
+bool awaits_answer(const UmadPacket& packet) {
+  wire::mad::MadHeader header;
+  wire::mad::decode(packet.mad, header);
+  return is_request(header) && packet.header.timeout_ms != 0;
 }
 
 int error_of(GsiSent sent) {
@@ -76,19 +91,20 @@ UmadFile::UmadFile(const Surroundings& surroundings, ServedDevice& device, memor
       exchanges_({.transmit = [this](const GsiAddress& to, const wire::mad::Mad& mad) { transmit(to, mad); },
                   .arrived =
                       [this](std::uint32_t id, const GsiAddress& from, std::vector<std::byte> message) {
-                        take_message(agents_[id]->agent, from, message);
+                        take_message(agents_[id]->agent, from, std::move(message));
                       },
                   .ended = [this](const RmppMessage& message) { message_ended(message); },
-                  .may_send = [this](std::size_t bytes) { return outgoing_memory_.hold(bytes); },
+                  .may_send = [this](std::size_t bytes) { return outgoing_memory_.hold_as_asked(bytes); },
                   .may_receive = [this](std::size_t bytes) { return incoming_memory_.hold(kGrowth * bytes); },
                   .has_room = [this] { return surroundings_.gsi.has_room(device_); }}),
-      unread_(socket_.get(), account_, device.settings.name),
+      unread_(surroundings.loop, socket_.get(), account_, device.settings.name, [this] { hand_over(); }),
       timer_(surroundings.loop, [this] { expire(); }),
       watch_(surroundings.loop, socket_.get(), kIncoming, [this](std::uint32_t events) { ready(events); }) {}
 
 UmadFile::~UmadFile() {
   for (std::uint32_t id = 0; id < kAgents; ++id) remove_agent(id);
   watch_.reset();
+  if (late_) surroundings_.disposal.close(late_->descriptors, peer_.pid());
   // Not shut down before: until it is closed, the program would read 0 (abi/umad_messages.hpp).
   surroundings_.disposal.close(std::move(socket_), peer_.pid());
 }
@@ -106,9 +122,11 @@ void UmadFile::ready(std::uint32_t events) {
 }
 
 // The messages that are there, but for a last mark: the loop tells of new ones only, or, after a turn's
-// worth, of those that are left. A long one takes as long as many others.
+// worth, of those that are left. A long one takes as long as many others, and those behind it wait for its
+// answer.
 bool UmadFile::handle_all() {
   int bytes = 0;
+  if (late_) return true;
   long_request_ = false;
   for (unsigned handled = 0; handled < kMessagesPerTurn && !long_request_; ++handled) {
     if (ioctl(socket_.get(), FIONREAD, &bytes) != 0) return false;
@@ -135,16 +153,25 @@ bool UmadFile::handle_one() {
   std::optional<Answer> answer;
   if ((flags & (MSG_TRUNC | MSG_CTRUNC)) == 0 && !surroundings_.disposal.refuses(peer_.pid()))
     answer = handle(std::span(message).first(static_cast<std::size_t>(length)), descriptors);
+  if (answer && answer->error == kLater) {
+    late_->descriptors = std::move(descriptors);
+    reading_ = WorkInPortions::Work(surroundings_.loop.work(), [this] { return read_more(); });
+    return true;
+  }
   if (answer) {
-    std::vector<std::byte> reply = bytes_of(abi::UmadReply{abi::kUmadMagic, answer->error});
-    reply.insert(reply.end(), answer->argument.begin(), answer->argument.end());
-    control::send_message(descriptors[0].get(), reply, {});
+    reply(descriptors, *answer);
   } else if (length != 0) {
     log::warn("{}: pid {} sent {} bytes that are no umad request: connection closed", device_.settings.name,
               peer_.pid(), length);
   }
   surroundings_.disposal.close(descriptors, peer_.pid());
   return answer.has_value();
+}
+
+void UmadFile::reply(std::vector<memory::Descriptor>& descriptors, const Answer& answer) {
+  std::vector<std::byte> bytes = bytes_of(abi::UmadReply{abi::kUmadMagic, answer.error});
+  bytes.insert(bytes.end(), answer.argument.begin(), answer.argument.end());
+  control::send_message(descriptors[0].get(), bytes, {});
 }
 
 // Empty: nonsense. The first descriptor is for the answer, the second one a packet's rest.
@@ -278,16 +305,15 @@ int UmadFile::send(UmadPacket& packet, const Body& mad, const GsiAddress& to) {
   wire::mad::decode(packet.mad, header);
   wire::mad::decode(packet.mad, rmpp);
   if (const int error = check_class(agent, header.management_class)) return error;
-  const bool request = !is_response(header.method) && header.method != Method::trap_repress;
-  if (request) {
+  if (is_request(header)) {
     header.transaction.value = std::uint64_t{agent.number} << 32 | (header.transaction.value & 0xFFFF'FFFF);
     wire::mad::encode(header, packet.mad);
   }
-  const bool awaits = request && packet.header.timeout_ms != 0;
+  const bool awaits = awaits_answer(packet);
   const bool has_parts = agent.request.wants_rmpp() && has_rmpp(header.management_class) && rmpp.active;
   if (!has_parts && (mad.bytes.size() > packet.mad.size() || mad.rest >= 0)) return EINVAL;
   if (const int error = awaits ? pending_.check(key_of(header)) : 0) return error;
-  const int error = has_parts ? send_message(packet, mad, to, awaits) : send_datagram(packet, to, awaits);
+  const int error = has_parts ? send_message(packet, mad, to) : send_datagram(packet, to, awaits);
   if (awaits || has_parts) set_timer();
   return error;
 }
@@ -304,20 +330,43 @@ int UmadFile::send_datagram(UmadPacket& packet, const GsiAddress& to, bool await
   return error;
 }
 
-// Linux repeats such a request while it is being sent, but not once it has been acknowledged.
-int UmadFile::send_message(const UmadPacket& packet, const Body& mad, const GsiAddress& to, bool awaits) {
+int UmadFile::send_message(const UmadPacket& packet, const Body& mad, const GsiAddress& to) {
   const auto rest = mad.rest < 0 ? 0 : rest_bytes(mad.rest);
   if (!rest) return EINVAL;
-  const std::size_t first = mad.bytes.size();
-  if (const int error = exchanges_.check(packet, first + *rest, to)) return error;
-  std::vector<std::byte> bytes(first + *rest);
-  std::copy(mad.bytes.begin(), mad.bytes.end(), bytes.begin());
-  if (mad.rest >= 0 && !read_rest(mad.rest, std::span(bytes).subspan(first))) return EINVAL;
+  if (const int error = exchanges_.check(packet, mad.bytes.size() + *rest, to)) return error;
+  LongWrite message(packet, to, mad.bytes, mad.rest, *rest);
+  const LongWrite::State state = message.read(kReadAtOnce);
+  if (state != LongWrite::State::under_way) return finish_message(message, state);
+  late_.emplace(LateAnswer{std::move(message), {}});
+  return kLater;
+}
+
+// A portion of work. Whether more is left.
+bool UmadFile::read_more() {
+  const LongWrite::State state = late_->message.read(kReadInPortion);
+  if (state == LongWrite::State::under_way) return true;
+  reply(late_->descriptors, {finish_message(late_->message, state), {}});
+  surroundings_.disposal.close(late_->descriptors, peer_.pid());
+  late_.reset();
+  set_timer();
+  watch_for(waits_for_room_);
+  return false;
+}
+
+// Linux repeats a request that is such a message while it is being sent, but not once it has been
+// acknowledged.
+int UmadFile::finish_message(LongWrite& message, LongWrite::State state) {
+  if (state == LongWrite::State::cut_off) {
+    exchanges_.withdraw();
+    return EINVAL;
+  }
+  const UmadPacket& packet = message.packet();
+  std::vector<std::byte> bytes = message.take_message();
   std::copy_n(packet.mad.begin(), wire::mad::kMadHeaderBytes, bytes.begin());
   wire::mad::MadHeader header;
   wire::mad::decode(packet.mad, header);
-  if (awaits) pending_.add_leaving(key_of(header), {.packet = packet, .to = to});
-  exchanges_.send(packet, std::move(bytes), to, PendingRequests::Clock::now());
+  if (awaits_answer(packet)) pending_.add_leaving(key_of(header), {.packet = packet, .to = message.to()});
+  exchanges_.send(packet, std::move(bytes), message.to(), PendingRequests::Clock::now());
   return 0;
 }
 
@@ -365,7 +414,7 @@ void UmadFile::set_timer() {
 
 void UmadFile::take_request(const UmadAgent& agent, const GsiAddress& from, MadBytes mad,
                             const wire::mad::MadHeader& header) {
-  if (!take_part(agent, from, mad, header)) queue(agent, from, mad);
+  if (!take_part(agent, from, mad, header)) queue(header_for(agent, from, mad.size()), mad);
 }
 
 bool UmadFile::take_response(const UmadAgent& agent, const GsiAddress& from, MadBytes mad,
@@ -380,7 +429,7 @@ bool UmadFile::take_response(const UmadAgent& agent, const GsiAddress& from, Mad
   // A request of several datagrams may be answered before its last acknowledgement comes.
   if (was_awaited) exchanges_.forget_request(key_of(header));
   set_timer();
-  queue(agent, from, mad);
+  queue(header_for(agent, from, mad.size()), mad);
   return true;
 }
 
@@ -393,8 +442,7 @@ bool UmadFile::take_part(const UmadAgent& agent, const GsiAddress& from, MadByte
   return true;
 }
 
-void UmadFile::take_message(const UmadAgent& agent, const GsiAddress& from,
-                            std::span<const std::byte> message) {
+void UmadFile::take_message(const UmadAgent& agent, const GsiAddress& from, std::vector<std::byte> message) {
   wire::mad::MadHeader header;
   wire::mad::Mad first{};
   std::copy_n(message.begin(), wire::mad::kMadHeaderBytes, first.begin());
@@ -403,13 +451,16 @@ void UmadFile::take_message(const UmadAgent& agent, const GsiAddress& from,
     if (!pending_.take(key_of(header), from.peer)) return;
     exchanges_.forget_request(key_of(header));
   }
-  queue(agent, from, message);
+  const ib_user_mad_hdr own = header_for(agent, from, message.size());
+  if (message.size() <= wire::mad::kMadBytes) return queue(own, message);
+  count_lost(unread_.add(std::as_bytes(std::span(&own, 1)).first(header_bytes()), std::move(message)));
 }
 
-void UmadFile::queue(const UmadAgent& agent, const GsiAddress& from, std::span<const std::byte> mad) {
+ib_user_mad_hdr UmadFile::header_for(const UmadAgent& agent, const GsiAddress& from,
+                                     std::size_t bytes) const {
   ib_user_mad_hdr header{};
   header.id = agent.id;
-  header.length = static_cast<std::uint32_t>(header_bytes() + mad.size());
+  header.length = static_cast<std::uint32_t>(header_bytes() + bytes);
   header.qpn = htonl(from.peer_qpn.value);
   header.lid = htons(device_.adapter ? from.lid : umad_lid_of(surroundings_.fabric, from.peer));
   header.grh_present = device_.adapter ? 0 : 1;
@@ -420,14 +471,18 @@ void UmadFile::queue(const UmadAgent& agent, const GsiAddress& from, std::span<c
   std::copy(from.peer.bytes.begin(), from.peer.bytes.end(), header.gid);
   header.flow_label = htonl(from.flow_label);
   header.pkey_index = from.pkey_index;
-  queue(header, mad);
+  return header;
 }
 
 void UmadFile::queue(const ib_user_mad_hdr& header, std::span<const std::byte> mad) {
   std::vector<std::byte> bytes(header_bytes() + mad.size());
   std::memcpy(bytes.data(), &header, header_bytes());
   std::copy(mad.begin(), mad.end(), bytes.begin() + static_cast<std::ptrdiff_t>(header_bytes()));
-  if (!unread_.add(std::move(bytes))) ++device_.gsi.unclaimed;
+  count_lost(unread_.add(std::move(bytes)));
+}
+
+void UmadFile::count_lost(bool is_queued) {
+  if (!is_queued) ++device_.gsi.unclaimed;
   if (waits_for_room_ != unread_.awaits_room()) watch_for(unread_.awaits_room());
 }
 

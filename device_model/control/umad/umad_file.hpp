@@ -18,6 +18,7 @@
 #include "device_model/control/umad/agents.hpp"
 #include "device_model/control/umad/held_memory.hpp"
 #include "device_model/control/umad/infiniband_ports.hpp"
+#include "device_model/control/umad/long_write.hpp"
 #include "device_model/control/umad/pending_requests.hpp"
 #include "device_model/control/umad/rmpp_exchanges.hpp"
 #include "device_model/control/umad/unread_packets.hpp"
@@ -60,10 +61,16 @@ class UmadFile {
     std::span<const std::byte> bytes;
     int rest = -1;
   };
-  // An answer to the program: 0 or an errno, and the ioctl's argument.
+  // An answer to the program: 0, an errno, or kLater; and the ioctl's argument.
   struct Answer {
     int error = 0;
     std::vector<std::byte> argument;
+  };
+
+  // A long message whose file is being read. The first descriptor is for the answer.
+  struct LateAnswer {
+    LongWrite message;
+    std::vector<memory::Descriptor> descriptors;
   };
 
   void ready(std::uint32_t events);
@@ -87,17 +94,21 @@ class UmadFile {
   int check_class(const UmadAgent& agent, wire::mad::ManagementClass management_class) const;
   int send(UmadPacket& packet, const Body& mad, const GsiAddress& to);
   int send_datagram(UmadPacket& packet, const GsiAddress& to, bool awaits);
-  int send_message(const UmadPacket& packet, const Body& mad, const GsiAddress& to, bool awaits);
+  int send_message(const UmadPacket& packet, const Body& mad, const GsiAddress& to);
+  int finish_message(LongWrite& message, LongWrite::State state);
+  bool read_more();
+  void reply(std::vector<memory::Descriptor>& descriptors, const Answer& answer);
   void message_ended(const RmppMessage& message);
   bool take_part(const UmadAgent& agent, const GsiAddress& from, MadBytes mad,
                  const wire::mad::MadHeader& header);
-  void take_message(const UmadAgent& agent, const GsiAddress& from, std::span<const std::byte> message);
+  void take_message(const UmadAgent& agent, const GsiAddress& from, std::vector<std::byte> message);
   int transmit(const GsiAddress& to, MadBytes mad);
   void expire();
   void set_timer();
 
-  void queue(const UmadAgent& agent, const GsiAddress& from, std::span<const std::byte> mad);
+  ib_user_mad_hdr header_for(const UmadAgent& agent, const GsiAddress& from, std::size_t bytes) const;
   void queue(const ib_user_mad_hdr& header, std::span<const std::byte> mad);
+  void count_lost(bool is_queued);
   void give_back(UmadPacket packet);
   void hand_over();
 
@@ -120,7 +131,9 @@ class UmadFile {
   HeldMemory incoming_memory_;
   RmppExchanges exchanges_;
   UnreadPackets unread_;
-  bool long_request_ = false;    // the last one had a rest
+  bool long_request_ = false;  // the last one had a rest
+  std::optional<LateAnswer> late_;
+  WorkInPortions::Work reading_;
   bool waits_for_room_ = false;  // the watch is for that, too
   Timer timer_;
   ScopedWatch watch_;

@@ -1,68 +1,70 @@
 #include "device_model/control/umad/unread_packets.hpp"
 
-#include <sys/ioctl.h>
-
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <span>
 #include <system_error>
+#include <utility>
 
 #include "device_model/control/log/log.hpp"
 #include "device_model/control/loop/message_socket.hpp"
-#include "device_model/control/umad/packet_rest.hpp"
+#include "wire/mad/mad_header.hpp"
 
 namespace urnic::control {
-namespace {
 
-// The kernel counts what a message takes in memory, and one byte more while it tells that the message is
-// gone (sock_wfree).
-constexpr int kLessThanAMessage = 64;
-
-std::size_t long_bytes(const std::vector<std::byte>& packet) {
-  return packet.size() > abi::kMaxUmadPacket ? packet.size() : 0;
+bool UnreadPackets::add(std::span<const std::byte> header, std::vector<std::byte> message) {
+  Packet packet{{header.begin(), header.end()}, std::move(message)};
+  packet.first.insert(packet.first.end(), packet.message.begin(),
+                      packet.message.begin() + wire::mad::kMadBytes);
+  return add(std::move(packet));
 }
 
-}  // namespace
-
-bool UnreadPackets::add(std::vector<std::byte> packet) {
-  const std::size_t longer = long_waiting_ + long_bytes(packet);
-  if (waiting_.size() >= kMost || longer > kMostLongBytes) return false;
-  if (long_bytes(packet) != 0 && !memory_.hold(longer + long_in_socket_)) return false;
-  long_waiting_ = longer;
+bool UnreadPackets::add(Packet packet) {
+  // What has been read meanwhile does not count.
+  hand_over();
+  if (waiting_.size() >= kMost) return false;
+  const std::size_t more = packet.message.capacity();
+  if (is_long(packet) && !memory_.hold(held() + more)) return false;
+  held_waiting_ += more;
   waiting_.push_back(std::move(packet));
   if (waiting_.size() == 1) hand_over();
   return true;
 }
 
 void UnreadPackets::hand_over() {
-  if (long_in_socket_ != 0 && is_read()) long_in_socket_ = 0;
-  while (!waiting_.empty() && hand_over(waiting_.front())) {
-    long_waiting_ -= long_bytes(waiting_.front());
+  if (rest_ && rest_->leave()) rest_.reset();
+  while (!waiting_.empty()) {
+    const std::size_t less = waiting_.front().message.capacity();
+    if (!hand_over(waiting_.front())) break;
+    held_waiting_ -= less;
     waiting_.pop_front();
   }
-  memory_.hold(long_waiting_ + long_in_socket_);
+  memory_.hold(held());
 }
 
-// False: it has to wait. The socket counts no rests, so it has one of them only.
-bool UnreadPackets::hand_over(const std::vector<std::byte>& packet) {
-  if (long_bytes(packet) == 0) return send_message(socket_, packet, {});
-  if (long_in_socket_ != 0) return false;
-  const auto bytes = std::span(packet);
-  const memory::Descriptor rest = make_rest(bytes.subspan(abi::kMaxUmadPacket));
-  if (rest && send_message(socket_, bytes.first(abi::kMaxUmadPacket), {{rest.get()}})) {
-    long_in_socket_ = packet.size();
+// False: it has to wait.
+bool UnreadPackets::hand_over(Packet& packet) {
+  if (!is_long(packet)) return send_message(socket_, packet.first, {});
+  if (rest_) return false;
+  const std::size_t bytes = packet.message.size();
+  try {
+    return hand_over_long(packet);
+  } catch (const std::system_error& failure) {
+    log::warn("{}: a management message of {} bytes is lost: {}", device_, bytes, failure.code().message());
     return true;
   }
-  if (rest && errno != ETOOMANYREFS) return false;
-  log::warn("{}: a management message of {} bytes is lost: {}", device_, packet.size(),
-            std::generic_category().message(errno));
-  return true;
 }
 
-bool UnreadPackets::is_read() const {
-  int bytes = 0;
-  return ioctl(socket_, TIOCOUTQ, &bytes) == 0 && bytes < kLessThanAMessage;
+bool UnreadPackets::hand_over_long(Packet& packet) {
+  RestStream& rest = rest_.emplace(loop_, std::move(packet.message), wire::mad::kMadBytes, ready_);
+  const memory::Descriptor end = rest.take_end();
+  if (send_message(socket_, packet.first, {{end.get()}})) {
+    rest.leave();
+    return true;
+  }
+  const int error = errno;
+  packet.message = rest.take_message();
+  rest_.reset();
+  if (error == ETOOMANYREFS) throw std::system_error(error, std::generic_category());
+  return false;
 }
 
 }  // namespace urnic::control

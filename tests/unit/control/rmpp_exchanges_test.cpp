@@ -29,12 +29,17 @@ struct Two {
                .arrived = [this](std::uint32_t, const GsiAddress&,
                                  std::vector<std::byte> message) { arrived.push_back(std::move(message)); },
                .ended = [this](const RmppMessage& message) { ended.push_back(message.sender.state()); },
-               .may_send = [](std::size_t bytes) { return bytes <= kMostBytes; },
+               .may_send =
+                   [this](std::size_t bytes) {
+                     sent_bytes = bytes;
+                     return bytes <= kMostBytes;
+                   },
                .may_receive = [](std::size_t bytes) { return bytes <= kMostBytes; },
                .has_room = [&two] { return two.room != 0 && two.room-- != 0; }}) {}
     std::uint16_t lid;
     std::vector<std::vector<std::byte>> arrived;
     std::vector<RmppSender::State> ended;
+    std::size_t sent_bytes = 0;  // as last told
     RmppExchanges exchanges;
   };
   struct OnTheWire {
@@ -303,6 +308,18 @@ BOOST_AUTO_TEST_CASE(what_a_program_may_not_write) {
   auto one_more = message_of(10);
   one_more[15] = std::byte{99};
   BOOST_TEST(send(first, one_more) == ENOMEM);
+}
+
+// While its program's file is read, which may take turns.
+BOOST_AUTO_TEST_CASE(a_message_has_its_memory_until_it_is_sent_or_withdrawn) {
+  UmadPacket packet;
+  packet.mad = with_header(kGetTableResponse);
+  BOOST_TEST(first.exchanges.check(packet, 5000, address(2)) == 0);
+  BOOST_TEST(first.sent_bytes == 5000u);
+  first.exchanges.drop_agent(1);
+  BOOST_TEST(first.sent_bytes == 5000u);
+  first.exchanges.withdraw();
+  BOOST_TEST(first.sent_bytes == 0u);
 }
 
 // However many messages peers begin, and whatever windows they ask for, memory has a bound.

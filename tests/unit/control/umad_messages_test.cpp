@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "device_model/control/umad/long_write.hpp"
 #include "device_model/control/umad/rmpp_exchanges.hpp"
 #include "tests/unit/control/umad_program.hpp"
 #include "wire/mad/rmpp.hpp"
@@ -93,6 +94,10 @@ struct Administration {
   std::uint32_t client_id = register_administration(client, {});
   std::uint32_t server_id = register_administration(server, kGetTable);
 };
+
+Configuration with_memory(int mib) {
+  return parse_configuration("[limits]\nmemory_mib = " + std::to_string(mib) + "\n", "small.toml");
+}
 
 // A program that opens issmN without the kernel stand-in.
 class Manager {
@@ -224,6 +229,34 @@ BOOST_AUTO_TEST_CASE(what_is_longer_than_any_message_is_refused) {
   BOOST_TEST(!client.read_bytes().empty());
 }
 
+// A program may have half of it.
+BOOST_AUTO_TEST_CASE(a_long_message_without_memory_left_is_refused) {
+  Administration small(with_memory(32));
+  BOOST_TEST(small.server.write_bytes(small.answer_to(small.ask(), 20'000'000)) == ENOMEM);
+  BOOST_TEST(small.server.write_bytes(small.answer_to(small.ask(), 1'000'000)) == 0);
+  BOOST_TEST(!small.client.read_bytes().empty());
+}
+
+// Nothing can be read from the file: it is as if the program had cut it off.
+BOOST_AUTO_TEST_CASE(a_message_that_is_cut_off_is_refused_and_takes_no_memory) {
+  for (const std::size_t length : {1000, 10'000'000}) {
+    Administration small(with_memory(32));
+    UmadProgram other(small.process, 1);
+    const std::uint32_t id = register_administration(other, {});
+    MadHeader header;
+    decode(small.ask(), header);
+    const Mad mad = administration(Method{0x92}, true, header.transaction.value);
+    const auto whole = long_packet(1, mad, length, id);
+    const auto file = file_in_memory(std::span(whole).subspan(abi::kMaxUmadPacket));
+    const memory::Descriptor unreadable(
+        open(("/proc/self/fd/" + std::to_string(file.get())).c_str(), O_WRONLY | O_CLOEXEC));
+    const auto first = std::span(whole).first(abi::kMaxUmadPacket);
+    BOOST_TEST(other.ask(UmadRequestKind::write, first, {}, unreadable.get()) == EINVAL);
+    // The connection goes on, and others have all memory.
+    BOOST_TEST(small.server.write_bytes(small.answer_to(small.ask(), 12'000'000)) == 0);
+  }
+}
+
 // Files that may not answer are not asked.
 BOOST_AUTO_TEST_CASE(the_rest_of_a_packet_is_in_memory) {
   const auto answer = answer_to(ask(), 1000);
@@ -232,11 +265,33 @@ BOOST_AUTO_TEST_CASE(the_rest_of_a_packet_is_in_memory) {
   BOOST_REQUIRE(pipe2(ends.data(), O_CLOEXEC) == 0);
   const memory::Descriptor reading(ends[0]);
   const memory::Descriptor writing(ends[1]);
-  const memory::Descriptor disk(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  const memory::Descriptor disk(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
   for (const int odd : {reading.get(), writing.get(), disk.get(), server.descriptor()})
     BOOST_TEST(server.ask(UmadRequestKind::write, first, {}, odd) == EINVAL);
   // Other requests have none.
   BOOST_TEST(server.ask(UmadRequestKind::enable_pkey, {}, {}, disk.get()) == -1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(long_write)
+
+BOOST_AUTO_TEST_CASE(a_file_is_read_in_portions) {
+  std::vector<std::byte> bytes(5000);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i / 7);
+  const auto file = file_in_memory(std::span(bytes).subspan(200));
+  LongWrite write({}, {}, std::span(bytes).first(200), file.get(), 4800);
+  BOOST_TEST((write.read(3000) == LongWrite::State::under_way));
+  BOOST_TEST((write.read(3000) == LongWrite::State::whole));
+  BOOST_TEST((write.take_message() == bytes));
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_gets_shorter_meanwhile_is_cut_off) {
+  const auto file = file_in_memory(std::vector<std::byte>(5000));
+  LongWrite write({}, {}, {}, file.get(), 5000);
+  BOOST_TEST((write.read(1000) == LongWrite::State::under_way));
+  BOOST_REQUIRE(ftruncate(file.get(), 1500) == 0);
+  BOOST_TEST((write.read(1000) == LongWrite::State::cut_off));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
