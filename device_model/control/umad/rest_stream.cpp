@@ -34,6 +34,8 @@ RestStream::RestStream(EventLoop& loop, std::vector<std::byte> message, std::siz
   const auto ends = stream_pair();
   own_ = memory::Descriptor(ends[0]);
   theirs_ = memory::Descriptor(ends[1]);
+  // What a program could send here, such as a socket that lingers, would end with this one, on this thread.
+  memory::checked(shutdown(own_.get(), SHUT_RD), "shutdown");
   watch_ = ScopedWatch(loop, own_.get(), kRoomOrEnd, [ready = std::move(ready)](std::uint32_t) { ready(); });
 }
 

@@ -114,6 +114,8 @@ class UmadProgram {
     bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
     std::array<std::byte, 100'000> portion;
     for (ssize_t got = 1; !rest.empty() && got > 0;) {
+      look.fd = rest[0].get();
+      BOOST_REQUIRE(poll(&look, 1, patience_ms) == 1);
       got = recv(rest[0].get(), portion.data(), portion.size(), 0);
       bytes.insert(bytes.end(), portion.begin(), portion.begin() + std::max<ssize_t>(got, 0));
     }

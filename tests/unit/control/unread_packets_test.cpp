@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
+#include <cerrno>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -140,6 +141,17 @@ BOOST_AUTO_TEST_CASE(what_a_program_shuts_down_and_does_not_read_is_on_its_accou
   rest.reset();
   turn();
   BOOST_TEST(used() == 0u);
+}
+
+// A descriptor that nobody takes out is closed with the stream, by the control thread: one of a socket that
+// lingers would stop it.
+BOOST_AUTO_TEST_CASE(a_program_can_send_nothing_by_the_stream) {
+  BOOST_TEST(add(3 * kMiB));
+  memory::Descriptor rest;
+  read_beginning(rest);
+  const std::byte byte{};
+  BOOST_TEST(send(rest.get(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == -1);
+  BOOST_TEST(errno == EPIPE);
 }
 
 // It was killed, or had no more room.

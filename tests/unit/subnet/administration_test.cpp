@@ -255,7 +255,8 @@ BOOST_AUTO_TEST_CASE(who_joins_while_the_port_leaves_joins_afterwards) {
     expect_request(Method::set, 1);
   }
   outcomes.clear();
-  const Membership next = join();
+  const Membership next = join(wire::mad::join_state::kFullMember, 6);  // another group's Q_Key
+  expect_outcomes({});
   BOOST_TEST(manager.sent.size() == 1u);
   expect_request(Method::delete_record, 1);
   expect_outcomes({});
