@@ -1,11 +1,7 @@
 #include "device_model/control/fabric/datagram_links.hpp"
 
-#include <sys/eventfd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "device_model/control/fabric/engine_unit.hpp"
@@ -48,9 +44,7 @@ DatagramLinks::DatagramLinks(Fabric& fabric)
     : fabric_(fabric),
       unit_(fabric.infiniband_unit()),
       waiting_(fabric.subnet().nodes().size() + 1),
-      dropped_(fabric.devices().size()),
-      arrival_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!arrival_) throw std::system_error(errno, std::generic_category(), "subnet management: eventfd");
+      dropped_(fabric.devices().size()) {
   unit_.frame_switch.set_datagram_exit(*this, static_cast<std::uint32_t>(waiting_.size()));
 }
 
@@ -168,7 +162,7 @@ void DatagramLinks::come_out(const wire::Frame& frame, const link::PacketOrigin&
   std::copy_n(remarks.begin(), entry->remark_bytes, entry->remarks.begin());
   waiting_[share_of(maker)].fetch_add(1, std::memory_order_relaxed);
   arrived_.publish();
-  announce();
+  arrival_.announce();
 }
 
 // A fault has made a packet of it that cannot be, with right CRCs. The port that gets it drops and counts it
@@ -188,15 +182,9 @@ void DatagramLinks::end_broken(const wire::Frame& frame, const link::PacketOrigi
   if (peer) ++routes.counters(*peer).receive_errors;
 }
 
-// One system call for as many datagrams as come out before the control thread looks.
-void DatagramLinks::announce() {
-  if (!announced_.exchange(true, std::memory_order_acq_rel)) eventfd_write(arrival_.get(), 1);
-}
-
 void DatagramLinks::take_arrivals() {
-  eventfd_t ignored = 0;
-  eventfd_read(arrival_.get(), &ignored);
-  announced_.exchange(false, std::memory_order_acq_rel);
+  arrival_.take();
+  arrival_.release();
   std::uint32_t taken = 0;
   for (; taken < kPerTurn; ++taken) {
     const Arrived* const arrived = arrived_.front();
@@ -213,7 +201,7 @@ void DatagramLinks::take_arrivals() {
     else
       fabric_.subnet().come_in(place, std::move(*packet));
   }
-  if (taken == kPerTurn) announce();
+  if (taken == kPerTurn) arrival_.announce();
   if (taken != 0) fabric_.subnet().settle();
 }
 

@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
+#include "device_model/engine/management/announcement.hpp"
 #include "device_model/engine/management/datagram_ring.hpp"
 #include "device_model/link/datagram_exit.hpp"
 #include "device_model/link/observation.hpp"
-#include "device_model/memory/descriptor.hpp"
 #include "device_model/subnet/datagram.hpp"
 #include "wire/parse_error.hpp"
 
@@ -51,7 +51,7 @@ class DatagramLinks final : public subnet::EndLinks, private link::DatagramExit 
   void refuse(const subnet::Packet& packet, subnet::PortPlace at, std::string_view why) override;
 
   // Readable when datagrams have come out of links.
-  int arrival_descriptor() const { return arrival_.get(); }
+  int arrival_descriptor() const { return arrival_.descriptor(); }
   // Hands the subnet those that have, up to a limit.
   void take_arrivals();
 
@@ -84,7 +84,6 @@ class DatagramLinks final : public subnet::EndLinks, private link::DatagramExit 
                   link::Direction passed, std::string_view remarks);
   std::optional<subnet::Packet> packet_of(const Arrived& arrived) const;
   void show_other(const Arrived& arrived, const wire::Frame& frame) const;
-  void announce();
   // Which of the shares is the maker's; hosts that are added later share the last one.
   std::uint32_t share_of(subnet::NodeIndex maker) const;
 
@@ -93,8 +92,7 @@ class DatagramLinks final : public subnet::EndLinks, private link::DatagramExit 
   engine::DatagramRing<Arrived> arrived_{kArrived};
   std::vector<std::atomic<std::uint32_t>> waiting_;  // by share
   std::vector<DroppedDatagrams> dropped_;            // by device; inside Engine::execute
-  memory::Descriptor arrival_;
-  std::atomic<bool> announced_{false};  // `arrival_` is readable, or about to be
+  engine::Announcement arrival_{"subnet management: eventfd"};
 };
 
 }  // namespace urnic::control

@@ -1,12 +1,11 @@
 // What happens to the lines of InfiniBand ports, from the engine's thread to the control thread.
 #pragma once
 
-#include <atomic>
 #include <functional>
 
 #include "device_model/control/loop/event_loop.hpp"
+#include "device_model/engine/management/announcement.hpp"
 #include "device_model/link/line_watcher.hpp"
-#include "device_model/memory/descriptor.hpp"
 
 namespace urnic::control {
 
@@ -29,8 +28,7 @@ class LineNews final : private link::LineWatcher {
 
   Fabric& fabric_;
   std::function<void()> handler_;
-  memory::Descriptor news_;
-  std::atomic<bool> told_{false};  // `news_` is readable, or was less than a tenth of a second ago
+  engine::Announcement news_{"lines of InfiniBand: eventfd"};  // held for a tenth of a second behind each
   Timer again_;
   ScopedWatch watch_;
 };

@@ -1,31 +1,16 @@
 #include "device_model/engine/management/management_traffic.hpp"
 
-#include <sys/eventfd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
 
 #include "device_model/engine/management/management_queue_pair.hpp"
 
 namespace urnic::engine {
 
-ManagementTraffic::ManagementTraffic() : arrival_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!arrival_) throw std::system_error(errno, std::generic_category(), "management datagrams: eventfd");
-}
-
 void ManagementTraffic::add(ManagementQueuePair& queue_pair) { queue_pairs_.push_back(&queue_pair); }
 
-// One system call for as many MADs as arrive before the control thread looks.
-void ManagementTraffic::announce() {
-  if (!announced_.exchange(true, std::memory_order_acq_rel)) eventfd_write(arrival_.get(), 1);
-}
-
 void ManagementTraffic::expect_arrivals() {
-  eventfd_t ignored = 0;
-  eventfd_read(arrival_.get(), &ignored);
-  // Reads what `announce` wrote, and so sees what was published before.
-  end_look();
+  arrival_.take();
+  arrival_.release();
 }
 
 void ManagementTraffic::taken() {
@@ -41,7 +26,7 @@ ArrivedDatagram* ManagementTraffic::arrival_entry(const ManagementQueuePair& que
 void ManagementTraffic::publish_arrival(ManagementQueuePair& queue_pair) {
   queue_pair.waiting_.fetch_add(1, std::memory_order_relaxed);
   arrived_.publish();
-  announce();
+  arrival_.announce();
 }
 
 bool ManagementTraffic::send() {

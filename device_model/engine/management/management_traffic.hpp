@@ -7,15 +7,16 @@
 #include <optional>
 #include <vector>
 
+#include "device_model/engine/management/announcement.hpp"
 #include "device_model/engine/management/datagram_ring.hpp"
 #include "device_model/engine/management/management_datagram.hpp"
-#include "device_model/memory/descriptor.hpp"
 #include "device_model/transport/time.hpp"
 
 namespace urnic::engine {
 
 class ManagementQueuePair;
 
+// Its constructor throws std::system_error.
 class ManagementTraffic {
  public:
   // MADs that may wait for the control thread: in all, and of one device, so that a flood to one leaves room
@@ -23,22 +24,19 @@ class ManagementTraffic {
   static constexpr std::uint32_t kArrived = 1024;
   static constexpr std::uint32_t kArrivedOfDevice = kArrived / 2;
 
-  // Throws std::system_error.
-  ManagementTraffic();
-
   // Before the engine starts. `queue_pair` outlives every use of this.
   void add(ManagementQueuePair& queue_pair);
 
   // Control thread. An eventfd that is readable when MADs have arrived.
-  int arrival_descriptor() const { return arrival_.get(); }
+  int arrival_descriptor() const { return arrival_.descriptor(); }
   // Makes it unreadable until the next MAD arrives. The caller then takes all MADs that have arrived.
   void expect_arrivals();
   // It does not become readable from `begin_look` to `end_look`; the caller then sees to what has arrived.
   // False: it is readable already.
-  bool begin_look() { return !announced_.exchange(true, std::memory_order_acq_rel); }
-  void end_look() { announced_.exchange(false, std::memory_order_acq_rel); }
+  bool begin_look() { return arrival_.hold(); }
+  void end_look() { arrival_.release(); }
   // Makes it readable: not all that had arrived was taken.
-  void leave_the_rest() { announce(); }
+  void leave_the_rest() { arrival_.announce(); }
   // The MAD that has waited longest, or null. It stays until `taken`.
   const ArrivedDatagram* next_arrival() { return arrived_.front(); }
   void taken();
@@ -64,13 +62,10 @@ class ManagementTraffic {
   // What a look at the queue pairs sends: several looks for a burst, so that programs' packets do not wait.
   static constexpr std::uint32_t kPerLook = 64;
 
-  void announce();
-
   std::vector<ManagementQueuePair*> queue_pairs_;
   std::size_t next_ = 0;  // whose turn it is
   DatagramRing<ArrivedDatagram> arrived_{kArrived};
-  memory::Descriptor arrival_;
-  std::atomic<bool> announced_{false};  // `arrival_` is readable, or about to be
+  Announcement arrival_{"management datagrams: eventfd"};
   std::atomic<bool> rung_{false};
   std::optional<transport::Time> room_at_;
 };
