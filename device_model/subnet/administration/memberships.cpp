@@ -66,7 +66,8 @@ Membership Memberships::join(NodeIndex adapter, const MembershipRequest& wanted,
 // As long as the manager has not said what the group is like, by what the others have asked for. The first
 // one after all have left asks for a group of its own.
 bool Memberships::may_join(const Group& group, const MembershipRequest& wanted) {
-  if (group.state != 0 && !group.members.empty()) return agree(group.record, wanted.record, wanted.components);
+  if (group.state != 0 && !group.members.empty())
+    return agree(group.record, wanted.record, wanted.components);
   return std::all_of(group.members.begin(), group.members.end(),
                      [&](const Member& each) { return agree(each.wanted, wanted); });
 }
