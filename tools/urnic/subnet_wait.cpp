@@ -96,8 +96,8 @@ StationPorts wait_for_station(AdminClient& client, const std::filesystem::path& 
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     const nlohmann::json subnet = ask_subnet(client);
-    const StationPorts ports{named(subnet.at("ports"), "device", device),
-                             named(subnet.at("stations"), "host", host)};
+    StationPorts ports{named(subnet.at("ports"), "device", device),
+                       named(subnet.at("stations"), "host", host)};
     if (is_active(ports.device) && is_active(ports.host)) return ports;
     const auto patience = has_manager(subnet) ? patience_for(subnet) : 3s;
     if (std::chrono::steady_clock::now() > begin + patience)
