@@ -121,7 +121,7 @@ class Guest:
         for file in (made.kernel, made.initrd):  # where the ordinary user can read them
             shutil.copyfile(file, self.directory / file.name)
         agent = self.directory / "agent"
-        command = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(self.processors), "-display", "none",
+        command = [guest_files.QEMU, "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(self.processors), "-display", "none",
                    "-nodefaults", "-no-reboot", "-monitor", "none", "-kernel", self.directory / "vmlinuz", "-initrd",
                    self.directory / "initrd", "-append", self._kernel_options(),
                    "-serial", f"file:{self.directory / 'console'}",

@@ -21,6 +21,9 @@ MODULES = ("virtio_pci", "crc32_generic", "crc32c_generic", "9pnet_virtio", "9p"
            "rdma_ucm", "rdma_rxe", "sch_netem", "veth", "tun", "8021q")
 PVRDMA_MODULES = ("vmxnet3",)  # which the driver of pvrdma needs
 BUSYBOX = pathlib.Path("/bin/busybox")
+DEPMOD = pathlib.Path("/sbin/depmod")
+MODPROBE = pathlib.Path("/sbin/modprobe")
+QEMU = "qemu-system-x86_64"
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -31,7 +34,11 @@ class GuestFiles:
 
 
 def prepare(folder, pvrdma=False):
-    """The guest's files, made in `folder` if they are not there. `pvrdma`: with the driver of that device."""
+    """The guest's files, made in `folder` if they are not there. `pvrdma`: with the driver of that device.
+    FileNotFoundError that says what to install, if a program for the guest is missing."""
+    missing = [str(program) for program in (QEMU, BUSYBOX, DEPMOD, MODPROBE) if shutil.which(program) is None]
+    if missing:
+        raise FileNotFoundError(f"a guest needs {', '.join(missing)}: run tools/install-packages interop")
     package = kernel_package()
     ready = pathlib.Path(folder) / f"{package}-{'pvrdma-' if pvrdma else ''}{initrd_version()}"
     if not ready.is_dir():
@@ -70,7 +77,7 @@ def make(package, folder, pvrdma):
     subprocess.run(["dpkg", "-x", next(unpacked.glob("*.deb")), unpacked], check=True)
     shutil.copyfile(next((unpacked / "boot").glob("vmlinuz-*")), folder / "vmlinuz")
     version = next((unpacked / "lib" / "modules").iterdir()).name
-    subprocess.run(["/sbin/depmod", "-b", unpacked, version], check=True)
+    subprocess.run([DEPMOD, "-b", unpacked, version], check=True)
     files = {"init": (0o755, (HERE / "guest_init.sh").read_bytes()), "agent": (0o644, (HERE / "guest_agent.sh").read_bytes()),
              "bin/busybox": (0o755, BUSYBOX.read_bytes())}
     modules = modules_in_order(unpacked, version, MODULES + (PVRDMA_MODULES if pvrdma else ()))
@@ -94,7 +101,7 @@ def modules_in_order(unpacked, version, names):
     """The files of the modules `names` and of all that they depend on, each behind those that it depends on."""
     ordered = []
     for name in names:
-        lines = output_of("/sbin/modprobe", "-d", unpacked, "-S", version, "--show-depends", name).splitlines()
+        lines = output_of(MODPROBE, "-d", unpacked, "-S", version, "--show-depends", name).splitlines()
         for line in lines:
             kind, _, path = line.partition(" ")
             module = pathlib.Path(path.split(" ")[0])
