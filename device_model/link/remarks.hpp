@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 #include "device_model/link/observation.hpp"
@@ -18,7 +18,7 @@ class Remarks {
   Remarks(const Remarks& other) { *this = other; }
   Remarks& operator=(const Remarks& other) {
     length_ = other.length_;
-    std::memcpy(text_.data(), other.text_.data(), length_);
+    std::copy_n(other.text_.data(), length_, text_.data());
     return *this;
   }
 
@@ -27,7 +27,7 @@ class Remarks {
 
   Remarks& add(std::string_view text) {
     const std::size_t fits = std::min(text.size(), text_.size() - length_);
-    std::memcpy(text_.data() + length_, text.data(), fits);
+    std::copy_n(text.data(), fits, text_.data() + length_);  // not memcpy: an empty view's data may be null
     length_ += fits;
     return *this;
   }
