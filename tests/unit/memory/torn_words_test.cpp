@@ -7,6 +7,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 
+#include "device_model/memory/bytewise_copies.hpp"
 #include "tests/unit/memory/child_process.hpp"
 
 namespace urnic::memory::test {
@@ -25,16 +26,22 @@ struct Words {
 };
 
 // Distances at which processors may copy bytewise, and others.
-constexpr Words kWords[] = {{64, 64}, {64, 72}, {72, 64}, {0, 8}, {0, 40}, {40, 0}, {0, 4088}, {8, 4088}};
+constexpr Words kWords[] = {{64, 64}, {64, 72}, {72, 64},  {0, 8},    {0, 16},   {0, 24},  {0, 32},
+                            {0, 40},  {40, 0},  {0, 4064}, {0, 4072}, {0, 4088}, {8, 4088}};
 constexpr std::size_t kWatched = 64;
 constexpr std::uint64_t kOld = 0, kNew = ~std::uint64_t{0}, kEnd = 1;
 constexpr int kRounds = 10000;
 
 bool is_torn(std::uint64_t word) { return word != kOld && word != kNew && word != kEnd; }
 
-// The first word that must not be torn (memory/README.md, torn words).
-std::size_t first_whole(Way way, std::size_t there, std::size_t exception) {
-  return way == Way::mem_file && there == exception ? 1 : 0;
+// The first word that must not be torn (memory/README.md, torn words), of a transfer to or from offset
+// `there` of a page.
+std::size_t first_written_whole(Way way, std::size_t there) {
+  return way == Way::mem_file && there > 0 && there < kBytewiseDistance ? (kBytewiseDistance - there) / 8 : 0;
+}
+std::size_t first_read_whole(Way way, std::size_t there) {
+  const std::size_t left = kPageBytes - there;
+  return way == Way::mem_file && left < kBytewiseDistance ? left / 8 : 0;
 }
 
 std::atomic<std::uint64_t>* words_at(std::byte* place) {
@@ -68,9 +75,11 @@ BOOST_AUTO_TEST_CASE(aligned_words_are_not_written_torn) {
   for (const Way way : kWays) {
     for (const Words& at : kWords) {
       Pages there(2), here(2);
-      ChildProcess child(
-          [&] { fill_words(there, kOld); },
-          [&](char) { return watch(words_at(there.page(0) + at.there), first_whole(way, at.there, 8)); });
+      ChildProcess child([&] { fill_words(there, kOld); },
+                         [&](char) {
+                           return watch(words_at(there.page(0) + at.there),
+                                        first_written_whole(way, at.there));
+                         });
       auto memory = reach(child, way);
       Transfer batch[] = {{there.address(0, at.there), {here.page(0) + at.here, kWatched * 8}}};
       child.start('w');
@@ -99,7 +108,7 @@ BOOST_AUTO_TEST_CASE(aligned_words_are_not_read_torn) {
       int torn = 0;
       for (int i = 0; i < kRounds; ++i) {
         memory->read(batch);
-        torn += any_torn(words_at(place), first_whole(way, at.there, 4088)) ? 1 : 0;
+        torn += any_torn(words_at(place), first_read_whole(way, at.there)) ? 1 : 0;
       }
       std::uint64_t end = kEnd;
       Transfer last[] = {
