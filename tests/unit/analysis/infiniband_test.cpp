@@ -15,7 +15,7 @@
 #include "wire/mad/cm_messages.hpp"
 
 namespace urnic::analysis::test {
-namespace {
+namespace infiniband {
 
 using wire::Opcode;
 using wire::Operation;
@@ -416,5 +416,5 @@ BOOST_AUTO_TEST_CASE(ports_without_lids_are_an_end_like_others) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace
+}  // namespace infiniband
 }  // namespace urnic::analysis::test

@@ -8,7 +8,7 @@
 #include "tests/unit/analysis/traffic.hpp"
 
 namespace urnic::analysis::test {
-namespace {
+namespace rate_plots {
 
 RatePlot plot_of(Traffic& traffic, const RateChoice& choice = {}) {
   traffic.tracker().finish();
@@ -149,5 +149,5 @@ BOOST_AUTO_TEST_CASE(an_svg_has_a_line_for_each_flow_and_says_what_it_shows) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace
+}  // namespace rate_plots
 }  // namespace urnic::analysis::test

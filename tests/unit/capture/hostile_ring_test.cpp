@@ -14,11 +14,11 @@ namespace urnic::capture::test {
 
 namespace {
 
-constexpr std::size_t kRing = 8192;
+constexpr std::size_t kHostileRing = 8192;
 
 // A ring whose memory the test changes as a hostile peer would.
 struct Fixture {
-  CaptureWriter writer{kRing, 0};
+  CaptureWriter writer{kHostileRing, 0};
   RingMemory ring = RingMemory::open(duplicate(writer.ring_descriptor()));
   CaptureReader reader = reader_of(writer);
   CapturedFrame captured;
@@ -48,7 +48,7 @@ constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 BOOST_FIXTURE_TEST_SUITE(hostile_reader_side, Fixture)
 
 BOOST_AUTO_TEST_CASE(a_head_beyond_the_ring) {
-  set_head(kRing + 8);
+  set_head(kHostileRing + 8);
   BOOST_CHECK_THROW(reader.next(captured), std::runtime_error);
 }
 
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(lengths_that_no_comment_has) {
   for (const std::size_t length : {kMaxCommentBytes + 1, std::size_t{0x7FFF}, std::size_t{0xFFFF}}) {
     CaptureReader fresh = reader_of(writer);
     place(0, 64, static_cast<std::uint16_t>(length));
-    set_head(kRing);
+    set_head(kHostileRing);
     BOOST_CHECK_THROW(fresh.next(captured), std::runtime_error);
   }
 }
@@ -160,14 +160,14 @@ BOOST_AUTO_TEST_CASE(random_contents) {
   std::mt19937_64 random(42);
   std::uint64_t accepted = 0;
   for (int round = 0; round < 2000; ++round) {
-    for (std::size_t at = 0; at < kRing; at += 8) {
+    for (std::size_t at = 0; at < kHostileRing; at += 8) {
       std::uint64_t word = random();
       if (random() % 2 == 0) word &= 0xFF'0000'0FFF;  // small lengths, so that some records are accepted
       std::memcpy(ring.at(at), &word, sizeof word);
     }
     ring.indices().tail.store(random());
     CaptureReader fresh = reader_of(writer);
-    set_head(ring.indices().tail.load() + random() % (kRing + 64));
+    set_head(ring.indices().tail.load() + random() % (kHostileRing + 64));
     try {
       while (fresh.next(captured)) {
         BOOST_REQUIRE_LE(captured.bytes.size(), kMaxFrameBytes);
@@ -185,15 +185,15 @@ BOOST_AUTO_TEST_CASE(descriptors_that_are_no_rings) {
   const auto open = [](memory::Descriptor file) {
     return CaptureReader(std::move(file), memory::Descriptor());
   };
-  constexpr std::size_t kSize = kRingDataOffset + kRing;
+  constexpr std::size_t kSize = kRingDataOffset + kHostileRing;
   BOOST_CHECK_THROW(open(memory::Descriptor()), std::system_error);
-  BOOST_CHECK_NO_THROW(open(memfd(kSize, kSeals, kRing)));
-  BOOST_CHECK_THROW(open(memfd(kSize, 0, kRing)), std::runtime_error);            // could be shrunk
-  BOOST_CHECK_THROW(open(memfd(kSize, F_SEAL_GROW, kRing)), std::runtime_error);  // likewise
-  BOOST_CHECK_THROW(open(memfd(kSize, kSeals, 0)), std::runtime_error);           // no magic
-  BOOST_CHECK_THROW(open(memfd(0, kSeals, 0)), std::runtime_error);               // nothing
+  BOOST_CHECK_NO_THROW(open(memfd(kSize, kSeals, kHostileRing)));
+  BOOST_CHECK_THROW(open(memfd(kSize, 0, kHostileRing)), std::runtime_error);            // could be shrunk
+  BOOST_CHECK_THROW(open(memfd(kSize, F_SEAL_GROW, kHostileRing)), std::runtime_error);  // likewise
+  BOOST_CHECK_THROW(open(memfd(kSize, kSeals, 0)), std::runtime_error);                  // no magic
+  BOOST_CHECK_THROW(open(memfd(0, kSeals, 0)), std::runtime_error);                      // nothing
   BOOST_CHECK_THROW(open(memfd(kRingDataOffset + 4096, kSeals, 4096)), std::runtime_error);
-  BOOST_CHECK_THROW(open(memfd(kSize + 8, kSeals, kRing + 8)), std::runtime_error);  // no power of two
+  BOOST_CHECK_THROW(open(memfd(kSize + 8, kSeals, kHostileRing + 8)), std::runtime_error);  // no power of two
   int ends[2];
   BOOST_REQUIRE(pipe(ends) == 0);
   memory::Descriptor other_end(ends[1]);
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(descriptors_that_are_no_rings) {
 }
 
 BOOST_AUTO_TEST_CASE(a_capacity_that_is_not_the_files) {
-  ring.indices().capacity = kRing * 2;
+  ring.indices().capacity = kHostileRing * 2;
   BOOST_CHECK_THROW(reader_of(writer), std::runtime_error);
 }
 
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(a_tail_outside_of_what_was_written_gives_no_room) {
     const std::uint64_t dropped = writer.dropped();
     ring.indices().tail.store(tail);
     const std::uint64_t head = ring.indices().head.load();
-    if (head - tail <= kRing) continue;  // a legal tail by chance
+    if (head - tail <= kHostileRing) continue;  // a legal tail by chance
     writer.observe(NumberedFrame(1).frame());
     BOOST_TEST(writer.dropped() == dropped + 1);
     BOOST_TEST(ring.indices().head.load() == head);

@@ -14,7 +14,7 @@
 
 namespace urnic::capture::test {
 
-namespace {
+namespace pcapng_file {
 
 const std::vector<Interface> kInterfaces{{"urnic0/before", "as urnic0 sends"},
                                          {"urnic0/after", "as urnic0 takes"},
@@ -136,7 +136,7 @@ struct Fixture : TemporaryFile {
   };
 };
 
-}  // namespace
+}  // namespace pcapng_file
 
 BOOST_FIXTURE_TEST_SUITE(pcapng_file, Fixture)
 

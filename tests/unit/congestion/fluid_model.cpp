@@ -7,7 +7,7 @@ namespace urnic::transport::lab {
 
 namespace {
 
-constexpr double kStep = 1e-6;  // seconds
+constexpr double kStepSeconds = 1e-6;
 
 // p / ((1 - p)^-n - 1): how often in a packet's time n packets in a row pass unmarked.
 double unmarked_runs(double marked, double packets) {
@@ -26,7 +26,7 @@ double none_of(double marked, double packets) {
 
 FluidModel::FluidModel(const FluidSettings& settings)
     : settings_(settings),
-      past_marking_(static_cast<std::size_t>(std::lround(settings.control_delay / kStep)), 0.0) {}
+      past_marking_(static_cast<std::size_t>(std::lround(settings.control_delay / kStepSeconds)), 0.0) {}
 
 void FluidModel::add_flow() {
   const double line = settings_.line / settings_.packet;
@@ -63,13 +63,13 @@ void FluidModel::step(Flow& flow, double marked, double before) const {
   const double rate =
       -flow.rate * flow.alpha / (2 * own.notification) * notified + gap / 2 * (by_bytes + by_timer);
   const double line = own.line / own.packet;
-  flow.alpha += alpha * kStep;
-  flow.target = std::min(flow.target + target * kStep, line);
-  flow.rate = std::clamp(flow.rate + rate * kStep, line / 4000, line);
+  flow.alpha += alpha * kStepSeconds;
+  flow.target = std::min(flow.target + target * kStepSeconds, line);
+  flow.rate = std::clamp(flow.rate + rate * kStepSeconds, line / 4000, line);
 }
 
 void FluidModel::run_for(double seconds) {
-  for (auto steps = std::lround(seconds / kStep); steps > 0; --steps) {
+  for (auto steps = std::lround(seconds / kStepSeconds); steps > 0; --steps) {
     const double marked = past_marking_[place_];
     past_marking_[place_] = marking();
     double arriving = 0;
@@ -80,7 +80,7 @@ void FluidModel::run_for(double seconds) {
       arriving += flow.rate * settings_.packet;
     }
     // Equation 6.
-    queue_ = std::max(queue_ + (arriving - settings_.line) * kStep, 0.0);
+    queue_ = std::max(queue_ + (arriving - settings_.line) * kStepSeconds, 0.0);
     place_ = (place_ + 1) % past_marking_.size();
   }
 }

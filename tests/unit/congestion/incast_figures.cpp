@@ -7,7 +7,7 @@ namespace urnic::transport::lab {
 
 namespace {
 
-constexpr Nanoseconds kStep{100'000};
+constexpr Nanoseconds kSamplingStep{100'000};
 
 std::vector<std::uint64_t> delivered(const Incast& incast) {
   std::vector<std::uint64_t> all;
@@ -27,16 +27,16 @@ struct Range {
 // Steps until the last average of what `bytes` counts, as a share of the line, is within `range`.
 template <class Count>
 std::optional<Nanoseconds> time_until(Incast& incast, Range range, Nanoseconds limit, const Count& bytes) {
-  constexpr auto kSteps = static_cast<std::size_t>(kAverage / kStep);
+  constexpr auto kSteps = static_cast<std::size_t>(kAverage / kSamplingStep);
   std::vector<std::uint64_t> counts{bytes()};
   for (Nanoseconds begin{0}; begin <= limit;) {
-    incast.run_for(kStep);
+    incast.run_for(kSamplingStep);
     counts.push_back(bytes());
     if (counts.size() <= kSteps) continue;
     const std::uint64_t average = counts.back() - counts[counts.size() - 1 - kSteps];
     const double share = share_of_line(incast, average, kAverage);
     if (share >= range.least && share <= range.most) return begin;
-    begin += kStep;
+    begin += kSamplingStep;
   }
   return std::nullopt;
 }

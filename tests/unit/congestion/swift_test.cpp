@@ -7,7 +7,7 @@
 
 using namespace urnic::transport;
 
-namespace {
+namespace swift {
 
 constexpr std::uint32_t kPacket = 1000;
 const auto kClose = boost::test_tools::tolerance(1e-6);
@@ -47,7 +47,7 @@ struct Bench {
   Time now{std::chrono::seconds(1)};
 };
 
-}  // namespace
+}  // namespace swift
 
 BOOST_AUTO_TEST_SUITE(swift)
 

@@ -8,7 +8,7 @@
 
 using namespace urnic::transport;
 
-namespace {
+namespace timely {
 
 const auto kClose = boost::test_tools::tolerance(1e-9);
 
@@ -27,7 +27,7 @@ struct Bench {
   Time now{};
 };
 
-}  // namespace
+}  // namespace timely
 
 BOOST_AUTO_TEST_SUITE(timely)
 

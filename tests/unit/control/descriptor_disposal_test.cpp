@@ -17,7 +17,7 @@
 #include "tests/unit/control/running_process.hpp"
 
 namespace urnic::control::test {
-namespace {
+namespace descriptor_disposal {
 
 constexpr int kLingerSeconds = 30;
 constexpr int kPatience = 10'000;  // ms: much more than an answer takes, less than a close that lingers
@@ -252,5 +252,5 @@ BOOST_AUTO_TEST_CASE(a_program_whose_descriptors_block_is_refused_and_others_are
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace
+}  // namespace descriptor_disposal
 }  // namespace urnic::control::test

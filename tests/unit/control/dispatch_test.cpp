@@ -11,7 +11,7 @@
 #include "tests/unit/control/direct_program.hpp"
 
 namespace urnic::control::test {
-namespace {
+namespace dispatching {
 
 struct WithMachine {
   Machine machine;
@@ -312,5 +312,5 @@ BOOST_AUTO_TEST_CASE(a_program_waits_until_what_it_has_closed_is_gone) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace
+}  // namespace dispatching
 }  // namespace urnic::control::test

@@ -13,7 +13,7 @@
 #include "json/json.hpp"
 
 namespace urnic::control::test {
-namespace {
+namespace engine_watch {
 
 using namespace std::chrono_literals;
 
@@ -98,5 +98,5 @@ BOOST_AUTO_TEST_CASE(a_message_names_program_and_device) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace
+}  // namespace engine_watch
 }  // namespace urnic::control::test

@@ -36,7 +36,7 @@ abi::FlowSpec ethernet(std::uint16_t ether_type, std::uint16_t type_mask = 0xFFF
   return spec(IBV_FLOW_SPEC_ETH, value, mask);
 }
 
-int read(std::vector<abi::FlowSpec> specs) {
+int read_specs(std::vector<abi::FlowSpec> specs) {
   FlowTerms terms;
   return read_flow_specs(specs, terms);
 }
@@ -135,20 +135,20 @@ BOOST_AUTO_TEST_CASE(a_plain_ipv4_header_is_its_addresses) {
 }
 
 BOOST_AUTO_TEST_CASE(what_makes_no_sense_is_refused) {
-  BOOST_TEST(read({}) == 0);
+  BOOST_TEST(read_specs({}) == 0);
   for (const std::uint32_t unknown : {0u, 1u, 0x21u, 0x60000u, 0xFFFFu})
-    BOOST_TEST(read({spec(unknown)}) != 0);
-  BOOST_TEST(read({spec(0x21)}) == EINVAL);
+    BOOST_TEST(read_specs({spec(unknown)}) != 0);
+  BOOST_TEST(read_specs({spec(0x21)}) == EINVAL);
   const std::uint32_t ip[] = {IBV_FLOW_SPEC_IPV4, IBV_FLOW_SPEC_IPV4_EXT, IBV_FLOW_SPEC_IPV6};
   for (const std::uint32_t one : ip) {
-    for (const std::uint32_t other : ip) BOOST_TEST(read({spec(one), spec(other)}) == EINVAL);
+    for (const std::uint32_t other : ip) BOOST_TEST(read_specs({spec(one), spec(other)}) == EINVAL);
   }
-  BOOST_TEST(read({spec(IBV_FLOW_SPEC_TCP), spec(IBV_FLOW_SPEC_UDP)}) == EINVAL);
-  BOOST_TEST(read({spec(IBV_FLOW_SPEC_ETH), spec(IBV_FLOW_SPEC_ETH)}) == EINVAL);
-  BOOST_TEST(read({ethernet(0x86DD), spec(IBV_FLOW_SPEC_IPV4)}) == EINVAL);
-  BOOST_TEST(read({spec(IBV_FLOW_SPEC_IPV6), ethernet(0x0800)}) == EINVAL);
-  BOOST_TEST(read({ethernet(0x0800), spec(IBV_FLOW_SPEC_IPV4_EXT), spec(IBV_FLOW_SPEC_TCP)}) == 0);
-  BOOST_TEST(read({ethernet(0x86DD, 0), spec(IBV_FLOW_SPEC_IPV4)}) == 0);
+  BOOST_TEST(read_specs({spec(IBV_FLOW_SPEC_TCP), spec(IBV_FLOW_SPEC_UDP)}) == EINVAL);
+  BOOST_TEST(read_specs({spec(IBV_FLOW_SPEC_ETH), spec(IBV_FLOW_SPEC_ETH)}) == EINVAL);
+  BOOST_TEST(read_specs({ethernet(0x86DD), spec(IBV_FLOW_SPEC_IPV4)}) == EINVAL);
+  BOOST_TEST(read_specs({spec(IBV_FLOW_SPEC_IPV6), ethernet(0x0800)}) == EINVAL);
+  BOOST_TEST(read_specs({ethernet(0x0800), spec(IBV_FLOW_SPEC_IPV4_EXT), spec(IBV_FLOW_SPEC_TCP)}) == 0);
+  BOOST_TEST(read_specs({ethernet(0x86DD, 0), spec(IBV_FLOW_SPEC_IPV4)}) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_rule_may_drop_frames) {
@@ -157,15 +157,15 @@ BOOST_AUTO_TEST_CASE(a_rule_may_drop_frames) {
   BOOST_TEST(read_flow_specs(specs, terms) == 0);
   BOOST_TEST(terms.drops);
   BOOST_TEST(terms.match.layers == engine::layer_tcp);
-  BOOST_TEST(read({spec(IBV_FLOW_SPEC_ACTION_DROP), spec(IBV_FLOW_SPEC_ACTION_DROP)}) == EINVAL);
+  BOOST_TEST(read_specs({spec(IBV_FLOW_SPEC_ACTION_DROP), spec(IBV_FLOW_SPEC_ACTION_DROP)}) == EINVAL);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_offered_is_refused_as_such) {
   for (const std::uint32_t type :
        {IBV_FLOW_SPEC_ESP, IBV_FLOW_SPEC_VXLAN_TUNNEL, IBV_FLOW_SPEC_GRE, IBV_FLOW_SPEC_MPLS,
         IBV_FLOW_SPEC_ACTION_TAG, IBV_FLOW_SPEC_ACTION_HANDLE, IBV_FLOW_SPEC_ACTION_COUNT})
-    BOOST_TEST(read({spec(type)}) == EOPNOTSUPP);
-  BOOST_TEST(read({spec(std::uint32_t{IBV_FLOW_SPEC_INNER} | IBV_FLOW_SPEC_ETH)}) == EOPNOTSUPP);
+    BOOST_TEST(read_specs({spec(type)}) == EOPNOTSUPP);
+  BOOST_TEST(read_specs({spec(std::uint32_t{IBV_FLOW_SPEC_INNER} | IBV_FLOW_SPEC_ETH)}) == EOPNOTSUPP);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -7,7 +7,7 @@
 #include "tests/unit/control/direct_program.hpp"
 
 namespace urnic::control::test {
-namespace {
+namespace import_commands {
 
 std::array<memory::Descriptor, 2> make_sockets() {
   int ends[2];
@@ -182,5 +182,5 @@ BOOST_AUTO_TEST_CASE(only_a_dma_buf_is_registered_as_one) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace
+}  // namespace import_commands
 }  // namespace urnic::control::test

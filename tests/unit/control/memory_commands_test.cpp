@@ -15,7 +15,7 @@
 #include "tests/unit/control/direct_program.hpp"
 
 namespace urnic::control::test {
-namespace {
+namespace memory_commands {
 
 constexpr std::size_t kPage = 4096;
 
@@ -443,5 +443,5 @@ BOOST_AUTO_TEST_CASE(a_change_that_is_refused_leaves_the_region_as_it_was) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace
+}  // namespace memory_commands
 }  // namespace urnic::control::test

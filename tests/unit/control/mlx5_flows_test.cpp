@@ -163,7 +163,7 @@ Bytes counting(const std::vector<mlx5_ib_flow_counters_desc>& points, std::uint3
 
 struct Counting : Steering {
   std::uint32_t counters = [this] {
-    Method method(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_CREATE);
+    UverbsMethod method(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_CREATE);
     method.asking(UVERBS_ATTR_CREATE_COUNTERS_HANDLE);
     BOOST_REQUIRE(method.run(program) == 0);
     return method.handle(UVERBS_ATTR_CREATE_COUNTERS_HANDLE);
@@ -171,14 +171,14 @@ struct Counting : Steering {
   FlowCounters& made_counters() { return *program.session().context->flow_counters.find(counters); }
 
   int destroy_counters() {
-    return Method(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_DESTROY)
+    return UverbsMethod(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_DESTROY)
         .with(UVERBS_ATTR_DESTROY_COUNTERS_HANDLE, counters)
         .run(program);
   }
   // As many values as there is room for; empty: refused.
   template <std::size_t kCount>
   std::optional<std::array<std::uint64_t, kCount>> read(std::uint32_t flags = 0) {
-    Method method(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_READ);
+    UverbsMethod method(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_READ);
     method.with(UVERBS_ATTR_READ_COUNTERS_HANDLE, counters)
         .asking(UVERBS_ATTR_READ_COUNTERS_BUFF, 8 * kCount)
         .with(UVERBS_ATTR_READ_COUNTERS_FLAGS, flags);

@@ -9,12 +9,12 @@
 
 namespace urnic::control::test {
 
-class Method {
+class UverbsMethod {
  public:
-  Method(std::uint32_t object, std::uint32_t method)
+  UverbsMethod(std::uint32_t object, std::uint32_t method)
       : command{.number = abi::uverbs_method(object, method), .core_room = 512} {}
 
-  Method& add(std::uint16_t id, const Bytes& data, std::uint16_t room = 0) {
+  UverbsMethod& add(std::uint16_t id, const Bytes& data, std::uint16_t room = 0) {
     const Bytes head = bytes_of(abi::UverbsAttribute{id, static_cast<std::uint16_t>(data.size()), room, 0});
     command.core.insert(command.core.end(), head.begin(), head.end());
     command.core.insert(command.core.end(), data.begin(), data.end());
@@ -22,10 +22,10 @@ class Method {
     return *this;
   }
   template <class Value>
-  Method& with(std::uint16_t id, const Value& value) {
+  UverbsMethod& with(std::uint16_t id, const Value& value) {
     return add(id, bytes_of(value));
   }
-  Method& asking(std::uint16_t id, std::uint16_t room = 8) { return add(id, {}, room); }
+  UverbsMethod& asking(std::uint16_t id, std::uint16_t room = 8) { return add(id, {}, room); }
 
   int run(Mlx5Program& program) {
     const int error = program.run(command);

@@ -12,14 +12,14 @@
 #include "tests/unit/control/mlx5_method.hpp"
 
 namespace urnic::control::test {
-namespace {
+namespace mlx5_methods {
 
 struct Methods {
   Machine machine;
   OpenMlx5Program program{machine};
 
-  static Method allocation(std::uint64_t length, std::uint32_t log_alignment = 0) {
-    Method method(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC);
+  static UverbsMethod allocation(std::uint64_t length, std::uint32_t log_alignment = 0) {
+    UverbsMethod method(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC);
     method.asking(UVERBS_ATTR_ALLOC_DM_HANDLE)
         .with(UVERBS_ATTR_ALLOC_DM_LENGTH, length)
         .with(UVERBS_ATTR_ALLOC_DM_ALIGNMENT, log_alignment)
@@ -28,13 +28,13 @@ struct Methods {
     return method;
   }
   int free(std::uint32_t handle) {
-    return Method(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_FREE)
+    return UverbsMethod(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_FREE)
         .with(UVERBS_ATTR_FREE_DM_HANDLE, handle)
         .run(program);
   }
-  static Method registration(std::uint32_t pd, std::uint32_t dm, std::uint64_t offset, std::uint64_t length,
-                             std::uint32_t access) {
-    Method method(UVERBS_OBJECT_MR, UVERBS_METHOD_DM_MR_REG);
+  static UverbsMethod registration(std::uint32_t pd, std::uint32_t dm, std::uint64_t offset,
+                                   std::uint64_t length, std::uint32_t access) {
+    UverbsMethod method(UVERBS_OBJECT_MR, UVERBS_METHOD_DM_MR_REG);
     method.asking(UVERBS_ATTR_REG_DM_MR_HANDLE)
         .with(UVERBS_ATTR_REG_DM_MR_OFFSET, offset)
         .with(UVERBS_ATTR_REG_DM_MR_LENGTH, length)
@@ -56,14 +56,14 @@ struct Methods {
 
 constexpr std::uint32_t kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_ZERO_BASED;
 
-}  // namespace
+}  // namespace mlx5_methods
 
 BOOST_AUTO_TEST_SUITE(mlx5_methods)
 
 // libmlx5 finds the memory in the pages that it maps by the number, from the offset on.
 BOOST_FIXTURE_TEST_CASE(device_memory_is_mapped_by_its_number, Methods) {
   for (int i = 0; i < 300; ++i) {  // more than the first part of an index holds
-    Method method = allocation(128);
+    UverbsMethod method = allocation(128);
     BOOST_REQUIRE(method.run(program) == 0);
     const std::uint32_t handle = method.handle(UVERBS_ATTR_ALLOC_DM_HANDLE);
     const DeviceMemory* const memory = program.session().context->device_memories.find(handle);
@@ -86,7 +86,7 @@ BOOST_FIXTURE_TEST_CASE(device_memory_is_mapped_by_its_number, Methods) {
 }
 
 BOOST_FIXTURE_TEST_CASE(only_the_pages_of_device_memory_are_mapped, Methods) {
-  Method method = allocation(5000, 12);
+  UverbsMethod method = allocation(5000, 12);
   BOOST_REQUIRE(method.run(program) == 0);
   BOOST_TEST(method.answer<std::uint64_t>(MLX5_IB_ATTR_ALLOC_DM_RESP_START_OFFSET).value() == 0u);
   const auto page = method.answer<std::uint16_t>(MLX5_IB_ATTR_ALLOC_DM_RESP_PAGE_INDEX).value();
@@ -108,10 +108,10 @@ BOOST_FIXTURE_TEST_CASE(device_memory_that_cannot_be_is_refused, Methods) {
   BOOST_TEST(allocation(0).run(program) == EINVAL);
   BOOST_TEST(allocation(limits::kMaxDeviceMemory + 1).run(program) == EINVAL);
   BOOST_TEST(allocation(64, limits::kMaxDeviceMemoryAlignment + 1).run(program) == EINVAL);
-  Method memic = allocation(64);
+  UverbsMethod memic = allocation(64);
   memic.with(MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE, std::uint64_t{MLX5_IB_UAPI_DM_TYPE_MEMIC});
   BOOST_TEST(memic.run(program) == 0);
-  Method steering = allocation(64);
+  UverbsMethod steering = allocation(64);
   steering.with(MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE, std::uint64_t{MLX5_IB_UAPI_DM_TYPE_STEERING_SW_ICM});
   BOOST_TEST(steering.run(program) == EOPNOTSUPP);
   BOOST_TEST(free(4711) == EINVAL);
@@ -122,10 +122,10 @@ BOOST_FIXTURE_TEST_CASE(device_memory_that_cannot_be_is_refused, Methods) {
 
 BOOST_FIXTURE_TEST_CASE(regions_lie_on_device_memory, Methods) {
   const std::uint32_t pd = program.allocate_pd();
-  Method memory = allocation(4096);
+  UverbsMethod memory = allocation(4096);
   BOOST_REQUIRE(memory.run(program) == 0);
   const std::uint32_t dm = memory.handle(UVERBS_ATTR_ALLOC_DM_HANDLE);
-  Method region = registration(pd, dm, 64, 1024, kAccess);
+  UverbsMethod region = registration(pd, dm, 64, 1024, kAccess);
   BOOST_REQUIRE(region.run(program) == 0);
   const std::uint32_t handle = region.handle(UVERBS_ATTR_REG_DM_MR_HANDLE);
   const MemoryRegion* const made = program.session().context->regions.find(handle);
@@ -143,15 +143,15 @@ BOOST_FIXTURE_TEST_CASE(regions_lie_on_device_memory, Methods) {
 
 BOOST_FIXTURE_TEST_CASE(objects_are_asked_for, Methods) {
   const std::uint32_t pd = program.allocate_pd();
-  Method asked_pd(UVERBS_OBJECT_PD, MLX5_IB_METHOD_PD_QUERY);
+  UverbsMethod asked_pd(UVERBS_OBJECT_PD, MLX5_IB_METHOD_PD_QUERY);
   asked_pd.with(MLX5_IB_ATTR_QUERY_PD_HANDLE, pd).asking(MLX5_IB_ATTR_QUERY_PD_RESP_PDN, 4);
   BOOST_TEST(asked_pd.run(program) == 0);
   BOOST_TEST(asked_pd.answer<std::uint32_t>(MLX5_IB_ATTR_QUERY_PD_RESP_PDN).value() ==
              program.session().context->pds.find(pd)->id.value);
-  Method memory = allocation(4096);
+  UverbsMethod memory = allocation(4096);
   BOOST_REQUIRE(memory.run(program) == 0);
   const std::uint32_t dm = memory.handle(UVERBS_ATTR_ALLOC_DM_HANDLE);
-  Method asked_dm(UVERBS_OBJECT_DM, MLX5_IB_METHOD_DM_QUERY);
+  UverbsMethod asked_dm(UVERBS_OBJECT_DM, MLX5_IB_METHOD_DM_QUERY);
   asked_dm.with(MLX5_IB_ATTR_QUERY_DM_REQ_HANDLE, dm)
       .asking(MLX5_IB_ATTR_QUERY_DM_RESP_PAGE_INDEX, 2)
       .asking(MLX5_IB_ATTR_QUERY_DM_RESP_LENGTH);
@@ -160,7 +160,7 @@ BOOST_FIXTURE_TEST_CASE(objects_are_asked_for, Methods) {
   BOOST_TEST(asked_dm.answer<std::uint16_t>(MLX5_IB_ATTR_QUERY_DM_RESP_PAGE_INDEX).value() ==
              memory.answer<std::uint16_t>(MLX5_IB_ATTR_ALLOC_DM_RESP_PAGE_INDEX).value());
   BOOST_REQUIRE(registration(pd, dm, 0, 100, kAccess).run(program) == 0);
-  Method asked_mr(UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR);
+  UverbsMethod asked_mr(UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR);
   asked_mr.with(UVERBS_ATTR_QUERY_MR_HANDLE, std::uint32_t{1}).asking(UVERBS_ATTR_QUERY_MR_RESP_LENGTH);
   BOOST_TEST(asked_mr.run(program) == 0);
   BOOST_TEST(asked_mr.answer<std::uint64_t>(UVERBS_ATTR_QUERY_MR_RESP_LENGTH).value() == 100u);
@@ -168,7 +168,7 @@ BOOST_FIXTURE_TEST_CASE(objects_are_asked_for, Methods) {
        {std::array<unsigned, 3>{UVERBS_OBJECT_PD, MLX5_IB_METHOD_PD_QUERY, MLX5_IB_ATTR_QUERY_PD_HANDLE},
         {UVERBS_OBJECT_DM, MLX5_IB_METHOD_DM_QUERY, MLX5_IB_ATTR_QUERY_DM_REQ_HANDLE},
         {UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR, UVERBS_ATTR_QUERY_MR_HANDLE}}) {
-    Method nothing(object, method);
+    UverbsMethod nothing(object, method);
     BOOST_TEST(nothing.run(program) == EINVAL);
     nothing.with(static_cast<std::uint16_t>(id), std::uint32_t{4711});
     BOOST_TEST(nothing.run(program) == EINVAL);
@@ -177,7 +177,7 @@ BOOST_FIXTURE_TEST_CASE(objects_are_asked_for, Methods) {
 
 // An imported context has no doorbell pages but those that it allocates.
 BOOST_FIXTURE_TEST_CASE(a_context_is_imported_without_doorbell_pages, Methods) {
-  Method query(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT);
+  UverbsMethod query(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT);
   query.asking(UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS, 4)
       .asking(MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX, sizeof(mlx5_ib_alloc_ucontext_resp));
   BOOST_REQUIRE(query.run(program) == 0);
@@ -190,7 +190,7 @@ BOOST_FIXTURE_TEST_CASE(a_context_is_imported_without_doorbell_pages, Methods) {
 }
 
 BOOST_FIXTURE_TEST_CASE(doorbell_pages_are_allocated_and_mapped, Methods) {
-  const auto allocate = [this](std::uint64_t type, Method& method) {
+  const auto allocate = [this](std::uint64_t type, UverbsMethod& method) {
     method.asking(MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE)
         .with(MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, type)
         .asking(MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET)
@@ -199,14 +199,14 @@ BOOST_FIXTURE_TEST_CASE(doorbell_pages_are_allocated_and_mapped, Methods) {
     return method.run(program);
   };
   const auto free_page = [this](std::uint32_t handle) {
-    return Method(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_DESTROY)
+    return UverbsMethod(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_DESTROY)
         .with(MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE, handle)
         .run(program);
   };
   std::uint32_t last = 0;
   std::uint64_t offset = 0;
   for (std::uint32_t i = 0; i < mlx5::kDynamicUars; ++i) {
-    Method method(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
+    UverbsMethod method(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
     BOOST_REQUIRE(allocate(i % 2, method) == 0);
     last = method.handle(MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE);
     offset = method.answer<std::uint64_t>(MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET).value();
@@ -217,7 +217,7 @@ BOOST_FIXTURE_TEST_CASE(doorbell_pages_are_allocated_and_mapped, Methods) {
                             mapped) == 0);
     BOOST_TEST((mapped.watch == abi::PageWatch::stores));
   }
-  Method one_more(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
+  UverbsMethod one_more(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
   BOOST_TEST(allocate(0, one_more) == ENOMEM);
   BOOST_TEST(free_page(last) == 0);
   BOOST_TEST(free_page(last) == EINVAL);
@@ -225,46 +225,46 @@ BOOST_FIXTURE_TEST_CASE(doorbell_pages_are_allocated_and_mapped, Methods) {
   abi::MapPagesReply mapped{};
   BOOST_TEST(program.call(ControlOpcode::map_pages, abi::MapPagesRequest{offset, 4096, PROT_WRITE, 0},
                           mapped) == EINVAL);
-  Method other_type(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
+  UverbsMethod other_type(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
   BOOST_TEST(allocate(2, other_type) == EOPNOTSUPP);
-  Method again(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
+  UverbsMethod again(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC);
   BOOST_TEST(allocate(0, again) == 0);
 }
 
 BOOST_FIXTURE_TEST_CASE(attributes_that_lie_are_refused, Methods) {
-  Method twice = allocation(64);
+  UverbsMethod twice = allocation(64);
   twice.with(UVERBS_ATTR_ALLOC_DM_LENGTH, std::uint64_t{64});
   BOOST_TEST(twice.run(program) == EINVAL);
-  Method short_number(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC);
+  UverbsMethod short_number(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC);
   short_number.with(UVERBS_ATTR_ALLOC_DM_LENGTH, std::uint32_t{64})
       .with(UVERBS_ATTR_ALLOC_DM_ALIGNMENT, std::uint32_t{0});
   BOOST_TEST(short_number.run(program) == EINVAL);
-  Method cut = allocation(64);
+  UverbsMethod cut = allocation(64);
   const Bytes whole = cut.command.core;
   for (std::size_t length = 1; length < whole.size(); ++length) {
     if (length % 8 == 0) continue;
     cut.command.core = Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
     BOOST_TEST(cut.run(program) == EINVAL);
   }
-  Method many(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_FREE);
+  UverbsMethod many(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_FREE);
   for (std::uint16_t id = 0; id < 40; ++id) many.with(id, std::uint32_t{1});
   BOOST_TEST(many.run(program) == EINVAL);
-  Method in_one_piece = allocation(64);
+  UverbsMethod in_one_piece = allocation(64);
   in_one_piece.command.is_apart = false;
   BOOST_TEST(in_one_piece.run(program) == EINVAL);
   BOOST_TEST(program.session().device.device_memory.used() == 0u);
 }
 
 BOOST_FIXTURE_TEST_CASE(answers_fit_into_their_room, Methods) {
-  Method without_room = allocation(64);
+  UverbsMethod without_room = allocation(64);
   without_room.command.core_room = 0;
   BOOST_TEST(without_room.run(program) == 0);
   BOOST_TEST(program.core.empty());
-  Method small(UVERBS_OBJECT_PD, MLX5_IB_METHOD_PD_QUERY);
+  UverbsMethod small(UVERBS_OBJECT_PD, MLX5_IB_METHOD_PD_QUERY);
   small.with(MLX5_IB_ATTR_QUERY_PD_HANDLE, program.allocate_pd()).asking(MLX5_IB_ATTR_QUERY_PD_RESP_PDN, 2);
   BOOST_TEST(small.run(program) == 0);
   BOOST_TEST(small.answer<std::uint16_t>(MLX5_IB_ATTR_QUERY_PD_RESP_PDN).has_value());
-  BOOST_TEST(Method(UVERBS_OBJECT_DM, 77).run(program) == EOPNOTSUPP);
+  BOOST_TEST(UverbsMethod(UVERBS_OBJECT_DM, 77).run(program) == EOPNOTSUPP);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -9,7 +9,7 @@
 #include "tests/unit/control/mlx5_program.hpp"
 
 namespace urnic::control::test {
-namespace {
+namespace mlx5_queues {
 
 constexpr std::uint32_t kEntries = 16;  // of each queue
 constexpr std::size_t kKinds = 4;       // of queues
@@ -135,7 +135,7 @@ struct Rings {
   }
 };
 
-}  // namespace
+}  // namespace mlx5_queues
 
 BOOST_AUTO_TEST_SUITE(mlx5_queues)
 

@@ -7,7 +7,7 @@
 #include "tests/unit/control/direct_program.hpp"
 
 namespace urnic::control::test {
-namespace {
+namespace context_end {
 
 constexpr std::size_t kObjects = 1000;
 constexpr std::size_t kQueuePairs = 100;
@@ -66,5 +66,5 @@ BOOST_AUTO_TEST_CASE(a_context_may_end_in_the_middle_of_it) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace
+}  // namespace context_end
 }  // namespace urnic::control::test

@@ -12,7 +12,7 @@
 #include "tests/unit/control/mlx5_program.hpp"
 
 namespace urnic::control::test {
-namespace {
+namespace queue_pages {
 
 constexpr std::uint64_t kRing = 0x10000000;
 constexpr std::uint64_t kRecords = 0x20000000;
@@ -55,7 +55,7 @@ mlx5::QueueMemory record(std::uint64_t number = 0) {
   return {.range = {kRecords + number * 64, 8}, .is_record = true};
 }
 
-}  // namespace
+}  // namespace queue_pages
 
 BOOST_FIXTURE_TEST_SUITE(queue_pages, Pages)
 

@@ -8,7 +8,7 @@
 #include "wire/frame.hpp"
 
 namespace urnic::control {
-namespace {
+namespace queue_pair_filter {
 
 constexpr wire::MacAddress kDevice{{2, 0, 0, 0, 0, 1}};
 constexpr wire::MacAddress kOther{{2, 0, 0, 0, 0, 2}};
@@ -60,5 +60,5 @@ BOOST_AUTO_TEST_CASE(short_frames_are_nobodys) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace
+}  // namespace queue_pair_filter
 }  // namespace urnic::control

@@ -11,7 +11,7 @@
 #include "tests/unit/control/direct_program.hpp"
 
 namespace urnic::control::test {
-namespace {
+namespace sharing_commands {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kPages = 8;
@@ -212,5 +212,5 @@ BOOST_AUTO_TEST_CASE(the_setting_of_private_memory) {
   BOOST_TEST((default_configuration().private_memory == PrivateMemory::shared_when_it_pays));
 }
 
-}  // namespace
+}  // namespace sharing_commands
 }  // namespace urnic::control::test

@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 namespace urnic::control::test {
-namespace {
+namespace sharing_rule {
 
 using std::chrono::milliseconds;
 constexpr std::uint64_t kBytes = 1 << 20;
@@ -20,7 +20,7 @@ struct Rule {
   }
 };
 
-}  // namespace
+}  // namespace sharing_rule
 
 BOOST_FIXTURE_TEST_SUITE(sharing_rule, Rule)
 

@@ -19,8 +19,8 @@ namespace {
 constexpr std::uint8_t kAdministration = 3;
 constexpr std::size_t kDataOffset = 56;  // of subnet administration
 
-constexpr Method kGetTable{0x12};
-constexpr Method kGetMulti{0x14};
+constexpr Method kSubnAdmGetTable{0x12};
+constexpr Method kSubnAdmGetMulti{0x14};
 
 // Of the class of subnet administration; a server takes requests of the method.
 std::uint32_t register_administration(UmadProgram& program, std::optional<Method> served,
@@ -74,7 +74,7 @@ struct Administration {
       : process({}, configuration) {}
 
   Mad ask() {
-    UmadPacket question = packet_to(2, administration(kGetTable, false, ++transaction), client_id);
+    UmadPacket question = packet_to(2, administration(kSubnAdmGetTable, false, ++transaction), client_id);
     question.header.timeout_ms = 5000;
     BOOST_REQUIRE(client.write(question) == 0);
     UmadPacket asked;
@@ -92,7 +92,7 @@ struct Administration {
   UmadProgram client{process, 0};
   UmadProgram server{process, 1};
   std::uint32_t client_id = register_administration(client, {});
-  std::uint32_t server_id = register_administration(server, kGetTable);
+  std::uint32_t server_id = register_administration(server, kSubnAdmGetTable);
 };
 
 Configuration with_memory(int mib) {
@@ -119,7 +119,7 @@ class Manager {
   memory::Descriptor node_;
 };
 
-constexpr int kPatience = 5000;
+constexpr int kPollPatience = 5000;
 
 }  // namespace
 
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_long_message_needs_the_active_flag_and_an_agent_with_rmpp
 BOOST_AUTO_TEST_CASE(a_program_may_join_messages_itself) {
   UmadProgram own(process, 0);
   const std::uint32_t id = register_administration(own, {}, IB_USER_MAD_USER_RMPP);
-  UmadPacket question = packet_to(2, administration(kGetTable, false), id);
+  UmadPacket question = packet_to(2, administration(kSubnAdmGetTable, false), id);
   question.header.timeout_ms = 5000;
   BOOST_TEST(own.write(question) == 0);
   UmadPacket asked;
@@ -185,8 +185,8 @@ BOOST_AUTO_TEST_CASE(a_long_answer_that_nobody_acknowledges_comes_back) {
 // The server acknowledges no segment, and its answer is one datagram.
 BOOST_AUTO_TEST_CASE(a_long_request_is_over_with_its_answer) {
   UmadProgram own(process, 1);
-  const std::uint32_t id = register_administration(own, kGetMulti, IB_USER_MAD_USER_RMPP);
-  auto question = long_packet(2, administration(kGetMulti, true), 1000, client_id);
+  const std::uint32_t id = register_administration(own, kSubnAdmGetMulti, IB_USER_MAD_USER_RMPP);
+  auto question = long_packet(2, administration(kSubnAdmGetMulti, true), 1000, client_id);
   auto header = header_of_packet(question);
   header.timeout_ms = 5000;
   header.retries = 9;
@@ -302,9 +302,9 @@ BOOST_AUTO_TEST_CASE(a_port_has_one_manager_and_the_next_one_waits) {
   RunningProcess process({}, parse_configuration("[[devices]]\nlink_layer = \"infiniband\"\n", "lab.toml"));
   const auto says_so = [&] { return std::stoul(process.port_file(0, "cap_mask"), nullptr, 16) & 2; };
   std::optional<Manager> first(std::in_place, process, true);
-  BOOST_TEST(first->answer(kPatience) == 0);
+  BOOST_TEST(first->answer(kPollPatience) == 0);
   BOOST_TEST(says_so() != 0u);
-  BOOST_TEST(Manager(process, false).answer(kPatience) == EAGAIN);
+  BOOST_TEST(Manager(process, false).answer(kPollPatience) == EAGAIN);
   std::optional<Manager> gone(std::in_place, process, true);
   const Manager second(process, true);
   const Manager third(process, true);
@@ -312,7 +312,7 @@ BOOST_AUTO_TEST_CASE(a_port_has_one_manager_and_the_next_one_waits) {
   BOOST_TEST(second.answer(20) == -1);
   gone.reset();
   first.reset();
-  BOOST_TEST(second.answer(kPatience) == 0);
+  BOOST_TEST(second.answer(kPollPatience) == 0);
   BOOST_TEST(says_so() != 0u);
   BOOST_TEST(third.answer(20) == -1);
 }

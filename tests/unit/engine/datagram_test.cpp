@@ -10,7 +10,7 @@
 
 namespace urnic::engine::test {
 
-namespace {
+namespace datagrams_through_the_engine {
 
 constexpr std::uint32_t kGrh = 40;
 constexpr std::uint32_t kQkey = 0x1EE7;
@@ -80,7 +80,7 @@ struct Datagrams : Fabric {
 
 constexpr wire::Qpn kGroupQpn{0xFFFFFF};
 
-}  // namespace
+}  // namespace datagrams_through_the_engine
 
 BOOST_FIXTURE_TEST_SUITE(datagrams_through_the_engine, Datagrams)
 

@@ -11,7 +11,7 @@
 #include "tests/unit/engine/program.hpp"
 
 namespace urnic::engine::test {
-namespace {
+namespace event_pipe {
 
 constexpr std::uint32_t kSource = 1;
 constexpr std::uint32_t kOther = 2;
@@ -24,7 +24,7 @@ std::uint32_t read_all(TestPipe& pipe) {
   return count;
 }
 
-}  // namespace
+}  // namespace event_pipe
 
 BOOST_AUTO_TEST_SUITE(event_pipe)
 

@@ -6,7 +6,7 @@
 
 namespace urnic::engine::test {
 
-namespace {
+namespace failure {
 
 constexpr std::uint8_t kProtectionError = 4;
 constexpr std::uint8_t kFlushed = 5;
@@ -26,7 +26,7 @@ struct FailingPair : Fabric {
   }
 };
 
-}  // namespace
+}  // namespace failure
 
 BOOST_FIXTURE_TEST_SUITE(failure, FailingPair)
 

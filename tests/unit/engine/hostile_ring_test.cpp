@@ -8,7 +8,7 @@
 
 namespace urnic::engine::test {
 
-namespace {
+namespace hostile_ring {
 
 constexpr std::uint8_t kQpOperationError = 2;
 constexpr std::uint8_t kFlushed = 5;
@@ -36,7 +36,7 @@ struct HostilePair : Fabric {
   }
 };
 
-}  // namespace
+}  // namespace hostile_ring
 
 BOOST_FIXTURE_TEST_SUITE(hostile_ring, HostilePair)
 

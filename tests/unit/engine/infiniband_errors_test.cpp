@@ -5,7 +5,7 @@
 #include "tests/unit/engine/infiniband_ports.hpp"
 
 namespace urnic::engine::test {
-namespace {
+namespace infiniband_errors {
 
 // Inverts a bit of the LRH, which no ICRC covers in a packet with a GRH, in one direction.
 struct Corrupter final : link::FaultHook {
@@ -20,7 +20,7 @@ struct Corrupter final : link::FaultHook {
   }
 };
 
-}  // namespace
+}  // namespace infiniband_errors
 
 BOOST_FIXTURE_TEST_SUITE(infiniband_errors, Datagrams)
 

@@ -6,7 +6,7 @@
 
 namespace urnic::engine::test {
 
-namespace {
+namespace inline_receive {
 
 constexpr std::uint8_t kLocalLengthError = 1;
 constexpr std::uint8_t kLocalProtectionError = 4;
@@ -43,7 +43,7 @@ struct Receiver : Fabric {
   }
 };
 
-}  // namespace
+}  // namespace inline_receive
 
 BOOST_FIXTURE_TEST_SUITE(inline_receive, Receiver)
 

@@ -9,7 +9,7 @@
 
 namespace urnic::engine::test {
 
-namespace {
+namespace memory_batch {
 
 // Calls are kept as text: "R 100+8 200+4" is one read call of two transfers.
 class RecordingMemory final : public memory::ApplicationMemory {
@@ -83,7 +83,7 @@ struct Bench {
   }
 };
 
-}  // namespace
+}  // namespace memory_batch
 
 BOOST_FIXTURE_TEST_SUITE(memory_batch, Bench)
 

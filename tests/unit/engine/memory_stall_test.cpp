@@ -11,7 +11,7 @@
 
 namespace urnic::engine::test {
 
-namespace {
+namespace memory_stall {
 
 namespace data = boost::unit_test::data;
 
@@ -131,7 +131,7 @@ struct Stalls : Fabric {
   static constexpr std::size_t kWord = 16384;
 };
 
-}  // namespace
+}  // namespace memory_stall
 
 BOOST_FIXTURE_TEST_SUITE(memory_stall, Stalls)
 

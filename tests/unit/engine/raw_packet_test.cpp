@@ -14,7 +14,7 @@
 #include "wire/frame.hpp"
 
 namespace urnic::engine::test {
-namespace {
+namespace raw_packets_through_the_engine {
 
 constexpr std::size_t kReceived = 8192;  // where receives are in a program's memory
 constexpr std::uint32_t kLongest = 4096 + transport::kRawFrameHeader;
@@ -109,7 +109,7 @@ FrameBytes long_frame(std::size_t length) {
   return frame.bytes();
 }
 
-}  // namespace
+}  // namespace raw_packets_through_the_engine
 
 BOOST_FIXTURE_TEST_SUITE(raw_packets_through_the_engine, RawPackets)
 
@@ -485,8 +485,6 @@ BOOST_AUTO_TEST_CASE(inline_data_stays_until_the_frame_has_arrived) {
   BOOST_TEST(received(qp1, second.bytes(), 2 * kReceived));
 }
 
-BOOST_AUTO_TEST_SUITE_END()
-
 // Over the trunk, to one device and to all, with the longest frame that a link's slot holds.
 BOOST_FIXTURE_TEST_CASE(a_frame_arrives_at_another_engine, TwoEngines) {
   TestQp sender(program0, 0, raw_packets());
@@ -518,5 +516,7 @@ BOOST_FIXTURE_TEST_CASE(a_frame_arrives_at_another_engine, TwoEngines) {
     BOOST_TEST(std::memcmp(program1.bytes.data() + kReceived, frame.data(), frame.size()) == 0);
   }
 }
+
+BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace urnic::engine::test

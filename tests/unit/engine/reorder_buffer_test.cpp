@@ -15,7 +15,7 @@
 
 namespace urnic::engine::test {
 
-namespace {
+namespace reorder_buffer {
 
 constexpr std::uint32_t kFirst = 0xFFFFF0;
 constexpr std::uint32_t kLength = 1024;
@@ -72,7 +72,7 @@ struct Departures final : link::FrameObserver {
   }
 };
 
-}  // namespace
+}  // namespace reorder_buffer
 
 BOOST_FIXTURE_TEST_SUITE(reorder_buffer, Holding)
 

@@ -9,7 +9,7 @@
 
 namespace urnic::engine::test {
 
-namespace {
+namespace round_size {
 
 constexpr std::uint32_t kMtu = 1024;
 constexpr std::uint32_t kWhile = 4 * 1024;  // packets
@@ -88,7 +88,7 @@ struct Senders {
   }
 };
 
-}  // namespace
+}  // namespace round_size
 
 BOOST_FIXTURE_TEST_SUITE(round_size, Senders)
 

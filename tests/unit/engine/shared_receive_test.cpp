@@ -9,7 +9,7 @@
 
 namespace urnic::engine::test {
 
-namespace {
+namespace shared_receive {
 
 constexpr std::uint8_t kLocalProtectionError = 4;
 constexpr std::uint32_t kEventQpFatal = 1;
@@ -59,7 +59,7 @@ struct Shared : Fabric {
   }
 };
 
-}  // namespace
+}  // namespace shared_receive
 
 BOOST_FIXTURE_TEST_SUITE(shared_receive, Shared)
 

@@ -7,7 +7,7 @@
 
 namespace urnic::engine::test {
 
-namespace {
+namespace staging_arenas {
 
 constexpr std::uint32_t kLength = 1000;
 
@@ -25,7 +25,7 @@ struct Bench {
   StagingArenas arenas;
 };
 
-}  // namespace
+}  // namespace staging_arenas
 
 BOOST_FIXTURE_TEST_SUITE(staging_arenas, Bench)
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace urnic::engine::test {
-namespace {
+namespace tag_list {
 
 constexpr std::uint64_t kEveryBit = ~std::uint64_t{0};
 
@@ -18,7 +18,7 @@ struct List {
   std::uint32_t match(std::uint64_t tag) { return list.match(tag).value_or(99); }
 };
 
-}  // namespace
+}  // namespace tag_list
 
 BOOST_FIXTURE_TEST_SUITE(tag_list, List)
 

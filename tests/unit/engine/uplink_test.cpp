@@ -12,7 +12,7 @@
 
 namespace urnic::engine::test {
 
-namespace {
+namespace uplink {
 
 // A cable with an end for each of two devices. A frame is copied, and is due at the next round.
 class Cable final : public link::Uplink {
@@ -149,7 +149,7 @@ struct Pair {
   TestQp qp1{program1, 1, {}};
 };
 
-}  // namespace
+}  // namespace uplink
 
 BOOST_AUTO_TEST_SUITE(uplink)
 

@@ -10,7 +10,7 @@
 
 namespace urnic::engine::test {
 
-namespace {
+namespace urgent {
 
 // Connections that have much to send. A turn is 32 packets and a round 128 (of 1,024 bytes): a
 // QP's turn comes every sixteenth.
@@ -70,7 +70,7 @@ struct Crowd : Fabric {
   }
 };
 
-}  // namespace
+}  // namespace urgent
 
 BOOST_FIXTURE_TEST_SUITE(urgent, Crowd)
 

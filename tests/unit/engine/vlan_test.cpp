@@ -13,7 +13,7 @@
 
 namespace urnic::engine::test {
 
-namespace {
+namespace vlans {
 
 constexpr std::uint16_t kVlan = 5;
 constexpr std::uint8_t kServiceLevel = 3;
@@ -142,7 +142,7 @@ struct Datagrams : Vlan {
   }
 };
 
-}  // namespace
+}  // namespace vlans
 
 BOOST_AUTO_TEST_SUITE(vlans)
 

@@ -9,7 +9,7 @@
 
 namespace urnic::engine::test {
 
-namespace {
+namespace xrc {
 
 constexpr std::uint8_t kRemoteAccessError = 10;
 constexpr std::uint8_t kRemoteOperationError = 11;
@@ -102,7 +102,7 @@ struct Xrc : Fabric {
   }
 };
 
-}  // namespace
+}  // namespace xrc
 
 BOOST_FIXTURE_TEST_SUITE(xrc, Xrc)
 

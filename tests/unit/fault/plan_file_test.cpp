@@ -10,7 +10,7 @@
 
 namespace urnic::fault::test {
 
-namespace {
+namespace plan_file {
 
 std::string error_of(const std::string& text) {
   try {
@@ -31,7 +31,7 @@ void check_error(const std::string& line, const std::string& key, const std::str
   }
 }
 
-}  // namespace
+}  // namespace plan_file
 
 BOOST_AUTO_TEST_SUITE(plan_file)
 

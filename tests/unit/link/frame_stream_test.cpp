@@ -8,7 +8,7 @@
 #include "wire/byte_order.hpp"
 
 namespace urnic::link::test {
-namespace {
+namespace frame_stream {
 
 using Bytes = std::vector<std::byte>;
 
@@ -139,5 +139,5 @@ BOOST_AUTO_TEST_CASE(any_bytes_do_no_harm) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace
+}  // namespace frame_stream
 }  // namespace urnic::link::test

@@ -9,7 +9,7 @@
 
 namespace urnic::link::test {
 
-namespace {
+namespace frames_in_flight {
 
 using transport::Nanoseconds;
 
@@ -47,7 +47,7 @@ struct Bench {
   }
 };
 
-}  // namespace
+}  // namespace frames_in_flight
 
 BOOST_FIXTURE_TEST_SUITE(frames_in_flight, Bench)
 

@@ -10,7 +10,7 @@
 #include "wire/internet_checksum.hpp"
 
 namespace urnic::link::test {
-namespace {
+namespace group_membership {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -232,5 +232,5 @@ BOOST_AUTO_TEST_CASE(damaged_queries_say_nothing) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace
+}  // namespace group_membership
 }  // namespace urnic::link::test

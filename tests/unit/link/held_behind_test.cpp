@@ -6,7 +6,7 @@
 
 namespace urnic::link::test {
 
-namespace {
+namespace held_behind {
 
 using transport::Nanoseconds;
 using transport::Time;
@@ -26,7 +26,7 @@ struct Bench {
   void expire(int now) { held.expire(at(now), note()); }
 };
 
-}  // namespace
+}  // namespace held_behind
 
 BOOST_FIXTURE_TEST_SUITE(held_behind, Bench)
 

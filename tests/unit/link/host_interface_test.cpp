@@ -11,7 +11,7 @@
 #include "sample_frames.hpp"
 
 namespace urnic::link::test {
-namespace {
+namespace host_interface {
 
 constexpr Load kEverything{100, 1 << 20};
 
@@ -53,7 +53,7 @@ struct WithHost : TwoPorts {
   }
 };
 
-}  // namespace
+}  // namespace host_interface
 
 BOOST_FIXTURE_TEST_SUITE(host_interface, WithHost)
 

@@ -20,7 +20,7 @@
 #include "wire/ethernet.hpp"
 
 namespace urnic::link::test {
-namespace {
+namespace lan_port {
 
 constexpr Load kEverything{1000, 1 << 20};
 constexpr wire::MacAddress kPeer{{0x52, 0x54, 0, 0, 0, 2}};
@@ -480,5 +480,5 @@ BOOST_AUTO_TEST_CASE(a_query_is_answered_with_the_groups) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace
+}  // namespace lan_port
 }  // namespace urnic::link::test

@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace urnic::link::test {
-namespace {
+namespace lid_routes {
 
 constexpr std::size_t kBytes = 100;
 constexpr std::uint8_t kNoRoute = 0xFF;
@@ -70,7 +70,7 @@ struct TwoSwitches {
 
 using Devices = std::vector<std::uint32_t>;
 
-}  // namespace
+}  // namespace lid_routes
 
 BOOST_FIXTURE_TEST_SUITE(lid_routes, TwoSwitches)
 

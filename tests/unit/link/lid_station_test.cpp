@@ -11,7 +11,7 @@
 #include "wire/infiniband/variant_crc.hpp"
 
 namespace urnic::link::test {
-namespace {
+namespace lid_station {
 
 constexpr Load kEverything{100, 1 << 20};
 constexpr wire::Lid kFirst{1};
@@ -103,7 +103,7 @@ struct Inside final : LidFabric {
   transport::Time room_at(std::uint32_t) const override { return {}; }
 };
 
-}  // namespace
+}  // namespace lid_station
 
 BOOST_FIXTURE_TEST_SUITE(lid_station, InSubnet)
 

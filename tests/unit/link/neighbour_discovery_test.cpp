@@ -6,7 +6,7 @@
 #include "wire/ethernet.hpp"
 
 namespace urnic::link::test {
-namespace {
+namespace neighbour_discovery {
 
 using std::chrono::seconds;
 
@@ -292,5 +292,5 @@ BOOST_AUTO_TEST_CASE(without_an_address_of_the_family_nobody_can_be_asked) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace
+}  // namespace neighbour_discovery
 }  // namespace urnic::link::test

@@ -8,7 +8,7 @@
 
 namespace urnic::link::test {
 
-namespace {
+namespace outer_port {
 
 constexpr Load kEverything{100, 1 << 20};
 
@@ -60,7 +60,7 @@ struct Outside : TwoPorts {
   void come(const Sample& sample) { outside.coming.push_back(bytes_of(SampleFrame(sample).frame())); }
 };
 
-}  // namespace
+}  // namespace outer_port
 
 BOOST_FIXTURE_TEST_SUITE(outer_port, Outside)
 

@@ -9,7 +9,7 @@
 #include "tests/unit/link/sample_frames.hpp"
 
 namespace urnic::link::test {
-namespace {
+namespace owed_icrc {
 
 constexpr Load kEverything{100, 1 << 20};
 constexpr std::uint8_t kElsewhere = 9;
@@ -104,7 +104,7 @@ const std::vector<Case> kCases{
     {"a fault plan", [](TwoDevices& all) { all.frame_switch.link(0).set_faults(&all.faults); }, true, false},
 };
 
-}  // namespace
+}  // namespace owed_icrc
 
 BOOST_AUTO_TEST_SUITE(owed_icrc)
 

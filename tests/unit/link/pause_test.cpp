@@ -10,7 +10,7 @@
 
 namespace urnic::link::test {
 
-namespace {
+namespace pauses {
 
 using transport::Nanoseconds;
 using transport::Time;
@@ -111,7 +111,7 @@ struct Incast {
   }
 };
 
-}  // namespace
+}  // namespace pauses
 
 BOOST_AUTO_TEST_SUITE(pauses)
 

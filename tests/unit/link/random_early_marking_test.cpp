@@ -7,7 +7,7 @@
 
 namespace urnic::link::test {
 
-namespace {
+namespace random_early_marking {
 
 using transport::Nanoseconds;
 using transport::Time;
@@ -34,7 +34,7 @@ int marks(const LinkSettings& settings, std::uint32_t queued, int packets) {
   return count;
 }
 
-}  // namespace
+}  // namespace random_early_marking
 
 BOOST_AUTO_TEST_SUITE(random_early_marking)
 

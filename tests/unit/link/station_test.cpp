@@ -9,7 +9,7 @@
 #include "sample_frames.hpp"
 
 namespace urnic::link::test {
-namespace {
+namespace station {
 
 constexpr Load kEverything{100, 1 << 20};
 constexpr std::uint8_t kStation = 9;
@@ -60,7 +60,7 @@ std::vector<std::byte> to_all(std::uint8_t from) {
   return frame;
 }
 
-}  // namespace
+}  // namespace station
 
 BOOST_FIXTURE_TEST_SUITE(station, WithStation)
 

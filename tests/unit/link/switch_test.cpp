@@ -12,7 +12,7 @@
 
 namespace urnic::link::test {
 
-namespace {
+namespace built_in_switch {
 
 struct Receiver final : FrameReceiver {
   std::vector<wire::Frame> frames;
@@ -74,7 +74,7 @@ struct Fixture {
   Port& port_two = frame_switch.attach(mac(0, 2), two);
 };
 
-}  // namespace
+}  // namespace built_in_switch
 
 BOOST_FIXTURE_TEST_SUITE(built_in_switch, Fixture)
 

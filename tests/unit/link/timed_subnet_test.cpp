@@ -10,7 +10,7 @@
 #include "tests/unit/link/subnet_bench.hpp"
 
 namespace urnic::link::test {
-namespace {
+namespace timed_subnet {
 
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
@@ -37,7 +37,7 @@ struct Incast : SubnetBench {
   std::uint32_t right = 0;
 };
 
-}  // namespace
+}  // namespace timed_subnet
 
 BOOST_AUTO_TEST_SUITE(timed_subnet)
 

@@ -12,7 +12,7 @@
 
 namespace urnic::link::test {
 
-namespace {
+namespace two_switches {
 
 using transport::Nanoseconds;
 
@@ -66,7 +66,7 @@ struct TwoSwitches {
   }
 };
 
-}  // namespace
+}  // namespace two_switches
 
 BOOST_FIXTURE_TEST_SUITE(two_switches, TwoSwitches)
 

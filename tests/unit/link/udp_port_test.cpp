@@ -16,7 +16,7 @@
 
 namespace urnic::link::test {
 
-namespace {
+namespace udp_port {
 
 constexpr Load kEverything{256, 1 << 20};
 
@@ -84,7 +84,7 @@ struct Hosts {
                     &frame_switch.attach(mac_of(1), receivers[1], "urnic1")};
 };
 
-}  // namespace
+}  // namespace udp_port
 
 BOOST_FIXTURE_TEST_SUITE(udp_port, Hosts)
 

@@ -10,7 +10,7 @@
 #include "device_model/memory/descriptor.hpp"
 
 namespace urnic::memory::test {
-namespace {
+namespace file_pages {
 
 constexpr std::size_t kPage = 4096;
 
@@ -26,7 +26,7 @@ struct WithoutHandler {
   ~WithoutHandler() { signal(SIGBUS, SIG_DFL); }
 };
 
-}  // namespace
+}  // namespace file_pages
 
 BOOST_FIXTURE_TEST_SUITE(file_pages, WithoutHandler)
 

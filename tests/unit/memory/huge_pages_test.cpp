@@ -15,7 +15,7 @@
 #include "device_model/memory/mapped_memory.hpp"
 
 namespace urnic::memory::test {
-namespace {
+namespace huge_pages {
 
 constexpr std::size_t kHuge = 2 << 20;
 constexpr std::size_t kPage = 4096;
@@ -67,7 +67,7 @@ struct HugePages {
   }
 };
 
-}  // namespace
+}  // namespace huge_pages
 
 BOOST_FIXTURE_TEST_SUITE(huge_pages, HugePages, *boost::unit_test::precondition(has_huge_pages))
 

@@ -18,7 +18,7 @@
 
 namespace urnic::memory::test {
 
-namespace {
+namespace lost_process {
 
 bool reads(ApplicationMemory& memory, std::uint64_t address, std::byte& byte) {
   Transfer batch[] = {{address, {&byte, 1}}};
@@ -72,7 +72,7 @@ struct ExecutingChild {
   }
 };
 
-}  // namespace
+}  // namespace lost_process
 
 BOOST_AUTO_TEST_SUITE(lost_process)
 

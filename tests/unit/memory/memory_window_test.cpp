@@ -16,7 +16,7 @@ using transport::WindowBinding;
 using wire::Qpn;
 using wire::Rkey;
 
-namespace {
+namespace memory_windows {
 
 constexpr PdId kPd{7};
 constexpr Qpn kQp{17};
@@ -46,7 +46,7 @@ struct Fixture {
 
 Rkey next(Rkey key) { return Rkey{key.value + 1}; }
 
-}  // namespace
+}  // namespace memory_windows
 
 BOOST_FIXTURE_TEST_SUITE(memory_windows, Fixture)
 

@@ -19,7 +19,7 @@
 
 namespace urnic::memory::test {
 
-namespace {
+namespace open_process_memory_choice {
 
 constexpr const char* kByNumber = "process_vm_readv";
 constexpr const char* kByMemFile = "/proc/PID/mem";
@@ -66,7 +66,7 @@ Descriptor mem_of_another_proc(pid_t owner) {
   return Descriptor(open(path.c_str(), O_RDWR | O_CLOEXEC));
 }
 
-}  // namespace
+}  // namespace open_process_memory_choice
 
 BOOST_FIXTURE_TEST_SUITE(open_process_memory_choice, Fixture)
 

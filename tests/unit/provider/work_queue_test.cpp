@@ -7,7 +7,7 @@
 
 namespace urnic::test {
 
-namespace {
+namespace work_queue {
 
 using provider::MemoryUse;
 
@@ -24,7 +24,7 @@ struct Queue {
   ~Queue() { queue.release(); }
 };
 
-}  // namespace
+}  // namespace work_queue
 
 BOOST_FIXTURE_TEST_SUITE(work_queue, Queue)
 

@@ -27,7 +27,7 @@ constexpr std::uint64_t kLocal = kMemory;             // of the request
 constexpr std::uint64_t kRemote = kMemory + 0x1000;   // that the request names
 constexpr std::uint64_t kReceive = kMemory + 0x2000;  // of the receive
 constexpr std::uint32_t kLength = 32;
-constexpr std::uint32_t kKey = 0x1234;
+constexpr std::uint32_t kRegionKey = 0x1234;
 constexpr std::uint32_t kInvalidated = 0x5678;
 constexpr PdId kPd{7};
 constexpr std::uint32_t kAddress = 3;
@@ -72,7 +72,7 @@ class End {
   RecordingHost host;
 
   End(Service service, bool takes_xrc) {
-    keys.add(kKey, kPd, memory);
+    keys.add(kRegionKey, kPd, memory);
     QpConfig config = {.qpn = wire::Qpn{0x11},
                        .pd = kPd,
                        .send_slots = 8,
@@ -250,15 +250,15 @@ void post(Connection& c, WorkOpcode opcode) {
     c.from.memory.fill_pattern(kLocal, kLength);
   }
   if (word) c.to.memory.set_word(kRemote, kWord);
-  c.to.receives.post({Sge{kReceive, 0x100, Lkey{kKey}}});
-  const Sge sge{kLocal, word ? std::uint32_t{sizeof kWord} : kLength, Lkey{kKey}};
+  c.to.receives.post({Sge{kReceive, 0x100, Lkey{kRegionKey}}});
+  const Sge sge{kLocal, word ? std::uint32_t{sizeof kWord} : kLength, Lkey{kRegionKey}};
   SendRequest request;
   request.opcode = opcode;
   request.signaled = true;
   request.immediate = kImmediate;
   request.invalidate = wire::Rkey{kInvalidated};
   request.remote_address = kRemote;
-  request.rkey = wire::Rkey{kKey};
+  request.rkey = wire::Rkey{kRegionKey};
   request.compare_add = opcode == WorkOpcode::atomic_fetch_add ? kOperand : kWord;
   request.swap = kOperand;
   request.binding.next = wire::Rkey{kInvalidated};

@@ -11,7 +11,7 @@ using namespace urnic::transport;
 using namespace urnic::transport::bench;
 using wire::Operation;
 
-namespace {
+namespace states {
 
 constexpr wire::Qpn kQpn{0x11};
 constexpr std::uint32_t kPsn = 500;
@@ -67,7 +67,7 @@ struct StateBench : Side {
 using Completed = std::vector<std::pair<std::uint32_t, WorkStatus>>;
 constexpr auto kFlushed = WorkStatus::flushed;
 
-}  // namespace
+}  // namespace states
 
 BOOST_FIXTURE_TEST_SUITE(states, StateBench)
 

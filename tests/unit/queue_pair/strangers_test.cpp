@@ -13,7 +13,7 @@ using namespace urnic::transport;
 using namespace urnic::transport::bench;
 using wire::Operation;
 
-namespace {
+namespace strangers {
 
 constexpr std::uint16_t kPeerPort = 0xC123;
 constexpr std::uint16_t kOtherPort = 0xC124;
@@ -169,7 +169,7 @@ void check(const Operations& operations, Guess guess, Counters& dropped) {
   }
 }
 
-}  // namespace
+}  // namespace strangers
 
 BOOST_AUTO_TEST_SUITE(strangers)
 

@@ -9,7 +9,7 @@
 
 namespace urnic::control::rdma_cm::test {
 
-namespace {
+namespace further_answers {
 
 using Question = std::pair<std::uint32_t, std::uint32_t>;  // command, selector
 using Bytes = std::vector<std::byte>;
@@ -130,7 +130,7 @@ class Watched {
   unsigned changed_ = 0;
 };
 
-}  // namespace
+}  // namespace further_answers
 
 BOOST_FIXTURE_TEST_SUITE(further_answers, Pair)
 

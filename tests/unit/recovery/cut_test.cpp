@@ -12,7 +12,7 @@ using namespace urnic::transport::lab;
 
 namespace {
 
-constexpr std::uint32_t kMessages = 200;
+constexpr std::uint32_t kMessagesAroundTheCut = 200;
 constexpr Nanoseconds kCut = std::chrono::microseconds(40);
 constexpr Nanoseconds kEnough = std::chrono::seconds(10);
 
@@ -37,10 +37,10 @@ BOOST_AUTO_TEST_CASE(a_short_cut_loses_nothing) {
       BOOST_TEST_CONTEXT(name(mode) << ' ' << name(operation)) {
         // Three of the four timeouts of 1.05 ms.
         Laboratory laboratory(with_cut(mode, kCut + std::chrono::microseconds(3000)));
-        laboratory.post(0, operation, 8192, kMessages);
-        BOOST_CHECK(laboratory.run_until_complete(kMessages, kEnough));
-        BOOST_CHECK_EQUAL(laboratory.completed(0), kMessages);
-        BOOST_CHECK_EQUAL(laboratory.received(1), operation == WorkOpcode::send ? kMessages : 0u);
+        laboratory.post(0, operation, 8192, kMessagesAroundTheCut);
+        BOOST_CHECK(laboratory.run_until_complete(kMessagesAroundTheCut, kEnough));
+        BOOST_CHECK_EQUAL(laboratory.completed(0), kMessagesAroundTheCut);
+        BOOST_CHECK_EQUAL(laboratory.received(1), operation == WorkOpcode::send ? kMessagesAroundTheCut : 0u);
       }
     }
   }
@@ -61,23 +61,23 @@ BOOST_AUTO_TEST_CASE(a_long_cut_ends_the_connection_and_a_reset_brings_it_back) 
         Laboratory laboratory(with_cut(mode, back));
         Statuses statuses;
         laboratory.observe(&statuses);
-        laboratory.post(0, operation, 8192, kMessages);
-        BOOST_CHECK(laboratory.run_until_complete(kMessages, kEnough));
+        laboratory.post(0, operation, 8192, kMessagesAroundTheCut);
+        BOOST_CHECK(laboratory.run_until_complete(kMessagesAroundTheCut, kEnough));
         // Successes, one retry_exceeded, and flushed all the rest.
-        BOOST_REQUIRE_EQUAL(statuses.all.size(), kMessages);
+        BOOST_REQUIRE_EQUAL(statuses.all.size(), kMessagesAroundTheCut);
         std::size_t i = 0;
-        while (i < kMessages && statuses.all[i] == WorkStatus::success) ++i;
-        BOOST_REQUIRE_LT(i, kMessages);
+        while (i < kMessagesAroundTheCut && statuses.all[i] == WorkStatus::success) ++i;
+        BOOST_REQUIRE_LT(i, kMessagesAroundTheCut);
         BOOST_CHECK(statuses.all[i] == WorkStatus::retry_exceeded);
-        for (++i; i < kMessages; ++i) BOOST_REQUIRE(statuses.all[i] == WorkStatus::flushed);
+        for (++i; i < kMessagesAroundTheCut; ++i) BOOST_REQUIRE(statuses.all[i] == WorkStatus::flushed);
         BOOST_CHECK(laboratory.queue_pair(0).state() == QpState::error);
 
         laboratory.wait_until(back);
         for (std::size_t side = 0; side < 2; ++side) laboratory.reset(side);
         const std::uint64_t before = laboratory.completed(0);
-        laboratory.post(0, operation, 8192, kMessages);
-        BOOST_CHECK(laboratory.run_until_complete(2 * kMessages, kEnough));
-        BOOST_CHECK_EQUAL(laboratory.completed(0), before + kMessages);
+        laboratory.post(0, operation, 8192, kMessagesAroundTheCut);
+        BOOST_CHECK(laboratory.run_until_complete(2 * kMessagesAroundTheCut, kEnough));
+        BOOST_CHECK_EQUAL(laboratory.completed(0), before + kMessagesAroundTheCut);
       }
     }
   }

@@ -10,7 +10,7 @@
 using namespace urnic::transport;
 using namespace urnic::transport::lab;
 
-namespace {
+namespace floors {
 
 struct Floor {
   double loss;
@@ -38,7 +38,7 @@ void check(RecoveryMode mode, const Floor& floor) {
   }
 }
 
-}  // namespace
+}  // namespace floors
 
 BOOST_AUTO_TEST_SUITE(floors)
 

@@ -50,7 +50,7 @@ void Link::set_delay(Nanoseconds delay) {
 bool Link::is_to_lose(const wire::TransportHeaders& headers, Time now) const {
   const std::uint64_t order = link_.sent();
   if (settings_.drop && settings_.drop(headers, order, now.time_since_epoch())) return true;
-  if (headers.bth.opcode.operation() != wire::Operation::acknowledge) return false;
+  if (!is_acknowledge(headers)) return false;
   const bool ack = wire::kind(headers.aeth.syndrome) == wire::AethKind::ack;
   const link::Chance chance(ack ? settings_.acknowledge_loss : settings_.nak_loss);
   return chance.happens(link::mix(key_, order));

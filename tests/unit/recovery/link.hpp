@@ -23,6 +23,10 @@ struct Flight {
   SelectiveAcks selective_acks = SelectiveAcks::no;
 };
 
+inline bool is_acknowledge(const wire::TransportHeaders& headers) {
+  return headers.bth.opcode.operation() == wire::Operation::acknowledge;
+}
+
 struct LinkSettings {
   // The product's; its seed is the laboratory's.
   link::LinkSettings impairments{.rate_gbps = 100, .delay = std::chrono::microseconds(5)};

@@ -11,7 +11,7 @@ using namespace urnic;
 using namespace urnic::transport;
 using namespace urnic::transport::lab;
 
-namespace {
+namespace laboratory_link {
 
 wire::TransportHeaders headers_of(wire::Operation operation) {
   wire::TransportHeaders headers;
@@ -40,7 +40,7 @@ std::vector<std::uint32_t> arrivals(const LinkSettings& settings, int count,
   return orders;
 }
 
-}  // namespace
+}  // namespace laboratory_link
 
 BOOST_AUTO_TEST_SUITE(laboratory_link)
 

@@ -10,12 +10,12 @@ using namespace urnic;
 using namespace urnic::transport;
 using namespace urnic::transport::lab;
 
-namespace {
+namespace lost_answers {
 
 constexpr Nanoseconds kEnough = std::chrono::seconds(10);
 constexpr std::array kAcknowledged{WorkOpcode::rdma_write, WorkOpcode::send};
 
-}  // namespace
+}  // namespace lost_answers
 
 BOOST_AUTO_TEST_SUITE(lost_answers)
 

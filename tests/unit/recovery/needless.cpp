@@ -5,10 +5,6 @@
 namespace urnic::transport::lab {
 namespace {
 
-bool is_acknowledge(const wire::TransportHeaders& headers) {
-  return headers.bth.opcode.operation() == wire::Operation::acknowledge;
-}
-
 // Counts the data packets that arrive at one side for the second time and more.
 class Arrivals final : public Observer {
  public:

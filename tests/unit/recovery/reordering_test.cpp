@@ -10,7 +10,7 @@
 using namespace urnic::transport;
 using namespace urnic::transport::lab;
 
-namespace {
+namespace reordering {
 
 constexpr Nanoseconds kEnough = std::chrono::seconds(10);
 
@@ -31,7 +31,7 @@ std::unique_ptr<Laboratory> run(RecoveryMode mode, WorkOpcode operation, int pac
   return laboratory;
 }
 
-}  // namespace
+}  // namespace reordering
 
 BOOST_AUTO_TEST_SUITE(reordering)
 

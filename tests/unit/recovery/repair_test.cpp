@@ -11,7 +11,7 @@
 using namespace urnic::transport;
 using namespace urnic::transport::lab;
 
-namespace {
+namespace repair {
 
 constexpr std::array kLengths{1u, 2u, 3u, 4u, 7u, 10u, 16u, 33u, 64u};  // packets of a message
 constexpr std::array kDelays{1, 5, 50};                                 // microseconds each way
@@ -50,7 +50,7 @@ void check(LossPlace place) {
   }
 }
 
-}  // namespace
+}  // namespace repair
 
 BOOST_AUTO_TEST_SUITE(repair)
 

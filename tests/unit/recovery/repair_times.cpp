@@ -7,10 +7,6 @@
 namespace urnic::transport::lab {
 namespace {
 
-bool is_acknowledge(const wire::TransportHeaders& headers) {
-  return headers.bth.opcode.operation() == wire::Operation::acknowledge;
-}
-
 bool takes_responses(WorkOpcode opcode) {
   return opcode == WorkOpcode::rdma_read || opcode == WorkOpcode::atomic_fetch_add;
 }

@@ -12,7 +12,7 @@ using namespace urnic;
 using namespace urnic::transport;
 using namespace urnic::transport::lab;
 
-namespace {
+namespace retries {
 
 constexpr Nanoseconds kEnough = std::chrono::seconds(10);
 
@@ -35,7 +35,7 @@ void cut_at(LaboratorySettings& settings, Nanoseconds cut) {
   }
 }
 
-}  // namespace
+}  // namespace retries
 
 BOOST_AUTO_TEST_SUITE(retries)
 

@@ -14,7 +14,7 @@ using namespace urnic::transport;
 using namespace urnic::transport::lab;
 using namespace std::chrono_literals;
 
-namespace {
+namespace silent_peers {
 
 constexpr std::array kNamedByNaks{WorkOpcode::rdma_write, WorkOpcode::send};
 
@@ -94,7 +94,7 @@ Repair repair(const Experiment& experiment, Lost lost) {
   return {hole.price(), laboratory.counters(0).local_ack_timeout};
 }
 
-}  // namespace
+}  // namespace silent_peers
 
 BOOST_AUTO_TEST_SUITE(silent_peers)
 

@@ -70,7 +70,7 @@ void check_slow_guest(const Processor& processor, RecoveryMode mode, WorkOpcode 
   }
 }
 
-double goodput(Peer peer, RecoveryMode mode, WorkOpcode operation, double loss, std::uint32_t mtu) {
+double goodput_of(Peer peer, RecoveryMode mode, WorkOpcode operation, double loss, std::uint32_t mtu) {
   Experiment experiment;
   experiment.peer = peer;
   experiment.mode = mode;
@@ -131,9 +131,9 @@ BOOST_AUTO_TEST_CASE(goodput_by_receiver) {
     for (const RecoveryMode mode : {RecoveryMode::gbn, RecoveryMode::sack}) {
       for (const double loss : {0.01, 0.03}) {
         for (const std::uint32_t mtu : {1024u, 4096u}) {
-          const double here = goodput(Peer::same_process, mode, operation, loss, mtu);
-          const double there = goodput(Peer::other_host, mode, operation, loss, mtu);
-          const double linux = goodput(Peer::soft_roce, mode, operation, loss, mtu);
+          const double here = goodput_of(Peer::same_process, mode, operation, loss, mtu);
+          const double there = goodput_of(Peer::other_host, mode, operation, loss, mtu);
+          const double linux = goodput_of(Peer::soft_roce, mode, operation, loss, mtu);
           BOOST_TEST_MESSAGE("goodput " << name(operation) << ' ' << name(mode) << " loss " << loss << " MTU "
                                         << mtu << ": same process " << here << ", other host " << there
                                         << ", Soft-RoCE " << linux);

@@ -23,7 +23,7 @@ Nanoseconds price_of_the_tail(const Experiment& experiment) {
   const bool read = experiment.operation == WorkOpcode::rdma_read;
   settings.links[read ? 1 : 0].drop = [&lose](const wire::TransportHeaders& headers, std::uint64_t,
                                               Nanoseconds) {
-    if (!lose || headers.bth.opcode.operation() == wire::Operation::acknowledge) return false;
+    if (!lose || is_acknowledge(headers)) return false;
     if (!wire::traits(headers.bth.opcode).last) return false;
     lose = false;
     return true;

@@ -5,9 +5,11 @@
 namespace urnic::transport::requester_test {
 namespace {
 
-constexpr std::uint8_t kSeed = 0x5A;
+constexpr std::uint8_t kReadSeed = 0x5A;
 
-std::vector<std::byte> remote(std::size_t from, std::size_t length) { return pattern(length, kSeed, from); }
+std::vector<std::byte> remote(std::size_t from, std::size_t length) {
+  return pattern(length, kReadSeed, from);
+}
 
 Packet response(Operation operation, std::uint32_t packet, std::size_t from, std::size_t length) {
   return read_response(operation, packet, remote(from, length));

@@ -3,7 +3,7 @@
 #include "tests/unit/requester/selective_bench.hpp"
 
 namespace urnic::transport::requester_test {
-namespace {
+namespace selective {
 
 BOOST_AUTO_TEST_SUITE(selective)
 
@@ -387,5 +387,5 @@ BOOST_AUTO_TEST_CASE(another_recovery_takes_over_when_nothing_is_under_way) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace
+}  // namespace selective
 }  // namespace urnic::transport::requester_test

@@ -3,7 +3,7 @@
 #include "tests/unit/requester/selective_bench.hpp"
 
 namespace urnic::transport::requester_test {
-namespace {
+namespace selective_timers {
 
 BOOST_AUTO_TEST_SUITE(selective_timers)
 
@@ -180,5 +180,5 @@ BOOST_AUTO_TEST_CASE(irn_s_timeout_is_low_while_few_packets_are_under_way) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace
+}  // namespace selective_timers
 }  // namespace urnic::transport::requester_test

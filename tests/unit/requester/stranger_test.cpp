@@ -3,7 +3,7 @@
 #include "tests/unit/requester/selective_bench.hpp"
 
 namespace urnic::transport::requester_test {
-namespace {
+namespace strangers {
 
 Packet outside(Packet packet) {
   packet.selective_acks = SelectiveAcks::outside;
@@ -123,5 +123,5 @@ BOOST_AUTO_TEST_CASE(a_timer_asks_for_the_oldest_read_and_the_last_request_only)
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace
+}  // namespace strangers
 }  // namespace urnic::transport::requester_test

@@ -6,7 +6,7 @@
 #include <chrono>
 
 namespace urnic::transport {
-namespace {
+namespace suspects {
 
 using std::chrono::microseconds;
 
@@ -296,5 +296,5 @@ BOOST_AUTO_TEST_CASE(a_request_that_the_peer_keeps_is_judged_by_responses_only) 
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace
+}  // namespace suspects
 }  // namespace urnic::transport

@@ -13,7 +13,7 @@ using namespace urnic::transport;
 using namespace urnic::transport::bench;
 using wire::Psn;
 
-namespace {
+namespace reorder_buffer {
 
 Packet middle(std::uint32_t psn, std::size_t length = 8, std::uint8_t seed = 0) {
   return rc_packet(wire::Operation::send_middle, psn, pattern(length, seed));
@@ -23,7 +23,7 @@ constexpr std::uint32_t kWindow = 64;
 
 bool hold(ReorderBuffer& packets, std::uint32_t psn) { return packets.hold(middle(psn).inbound(), 1); }
 
-}  // namespace
+}  // namespace reorder_buffer
 
 BOOST_AUTO_TEST_SUITE(reorder_buffer)
 

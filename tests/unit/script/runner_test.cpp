@@ -10,7 +10,7 @@
 #include "script/virtual_host/virtual_host.hpp"
 
 namespace urnic::script {
-namespace {
+namespace runner {
 
 constexpr const char* kObjects = "mr m length=64\nqp a rq_psn=100 sq_psn=500 timeout=10\n";
 
@@ -20,7 +20,7 @@ Outcome run(const std::string& text, const RunSettings& settings = {}) {
   return Runner(script, host, settings).run();
 }
 
-}  // namespace
+}  // namespace runner
 
 BOOST_AUTO_TEST_SUITE(runner)
 

@@ -9,7 +9,7 @@ using namespace urnic::transport;
 using namespace urnic::transport::bench;
 using wire::Operation;
 
-namespace {
+namespace datagrams {
 
 constexpr std::uint32_t kAddress = 5;
 constexpr std::uint32_t kForeignAddress = 6;
@@ -33,7 +33,7 @@ Packet datagram(std::size_t length, Operation operation = Operation::send_only) 
 
 using Completed = DatagramBench::Completed;
 
-}  // namespace
+}  // namespace datagrams
 
 BOOST_FIXTURE_TEST_SUITE(datagrams, DatagramBench)
 

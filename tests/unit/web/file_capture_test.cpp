@@ -9,7 +9,7 @@
 #include "web/server/actions.hpp"
 
 namespace urnic::web::test {
-namespace {
+namespace file_capture {
 
 using nlohmann::json;
 
@@ -21,7 +21,7 @@ struct GoldenFile {
   }
 };
 
-}  // namespace
+}  // namespace file_capture
 
 BOOST_FIXTURE_TEST_SUITE(file_capture, GoldenFile)
 

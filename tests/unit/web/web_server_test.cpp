@@ -16,7 +16,7 @@
 #include "web/server/query_text.hpp"
 
 namespace urnic::web::test {
-namespace {
+namespace web_server {
 
 const std::string kToken = "0123456789abcdef";
 const HttpHeaders kWithToken{{"Authorization", "Bearer " + kToken}};
@@ -68,7 +68,7 @@ struct Served {
   std::thread thread;
 };
 
-}  // namespace
+}  // namespace web_server
 
 BOOST_FIXTURE_TEST_SUITE(web_server, Served)
 

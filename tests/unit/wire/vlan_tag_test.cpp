@@ -8,7 +8,7 @@
 #include "wire/network_codec.hpp"
 
 namespace urnic::wire::test {
-namespace {
+namespace vlan_tags {
 
 constexpr Opcode kSendOnly(Service::rc, Operation::send_only);
 constexpr std::uint16_t kTag = 3u << 13 | 5;
@@ -121,5 +121,5 @@ BOOST_AUTO_TEST_CASE(a_return_has_the_paths_vlan_and_any_priority) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace
+}  // namespace vlan_tags
 }  // namespace urnic::wire::test
