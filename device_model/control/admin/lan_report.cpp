@@ -16,8 +16,8 @@ namespace {
 using nlohmann::json;
 
 // By NeighbourTable::State.
-constexpr std::array<std::string_view, 5> kStateNames{"incomplete", "reachable", "stale", "probe",
-                                                      "unreachable"};
+constexpr std::array<std::string_view, 5> kNeighbourStates{"incomplete", "reachable", "stale", "probe",
+                                                           "unreachable"};
 
 // By link::CarrierKind; the first two are both named by what is at their ends.
 constexpr std::array<std::string_view, 5> kKindNames{"listen", "connect", "datagram", "interface", "tap"};
@@ -52,7 +52,7 @@ json describe_neighbours(const std::map<std::uint16_t, link::NeighbourTable>& ta
   for (const auto& [vlan, table] : tables) {
     for (const auto& [gid, entry] : table.entries()) {
       json& neighbour = neighbours[to_text(gid)];
-      neighbour["state"] = kStateNames[static_cast<std::size_t>(entry.state)];
+      neighbour["state"] = kNeighbourStates[static_cast<std::size_t>(entry.state)];
       if (entry.mac != wire::MacAddress{}) neighbour["mac"] = to_text(entry.mac);
       if (vlan != 0) neighbour["vlan"] = vlan;
     }

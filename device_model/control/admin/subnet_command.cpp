@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 // In the order of SubnetManager::State.
-constexpr std::array<std::string_view, 4> kStateNames{"none", "starting", "running", "ended"};
+constexpr std::array<std::string_view, 4> kManagerStates{"none", "starting", "running", "ended"};
 // By an ibv_port_state.
 constexpr std::array<std::string_view, 5> kPortStates{"unknown", "down", "initialize", "armed", "active"};
 
@@ -42,7 +42,7 @@ json describe_subnet(Fabric& fabric, const SubnetManager& manager) {
     stations.push_back(describe_port("host", fabric.subnet().node(host).name, fabric.subnet().node(host)));
   const std::string deadlock = deadlock_text(fabric);
   return {{"manager", name(manager.choice())},
-          {"state", kStateNames[static_cast<std::size_t>(manager.state())]},
+          {"state", kManagerStates[static_cast<std::size_t>(manager.state())]},
           {"pid", manager.pid() != 0 ? json(manager.pid()) : json()},
           {"problem", manager.problem().empty() ? json() : json(manager.problem())},
           {"program_manages", fabric.subnet().has_managing_program()},
