@@ -26,13 +26,14 @@ int pieces(const TransferGroup& group, std::size_t k) { return static_cast<int>(
 // write copies from offset 0 to the address and, where the transfer crosses a page boundary, from the offset
 // of the rest to offset 0 of the next page: both times the distance is the address's offset in its page. For
 // a read it is the negative of that. A transfer that would be torn is cut where the distance becomes a
-// harmless one. Then only words of the first piece can be torn, if it begins in the first (written) or last
-// (read) kBytewiseDistance bytes of a page, and not with the page's first word.
+// harmless one. Then only words of the first piece can be torn, if it begins less than kBytewiseDistance
+// bytes behind the start (written) or before the end (read) of a page. No cut helps there: the distance of
+// each of these words is its own offset.
 bool is_written_torn(const Transfer& transfer) { return is_copied_bytewise(transfer.address, 0); }
 bool is_read_torn(const Transfer& transfer) { return is_copied_bytewise(0, transfer.address); }
 
 std::uint64_t next_better_write(std::uint64_t address) {
-  std::uint64_t offset = kBytewiseDistance;  // a piece as long as its distance does not overlap itself
+  std::uint64_t offset = kBytewiseDistance;
   while (offset <= address % kPageBytes) offset *= 2;
   return address - address % kPageBytes + offset;
 }

@@ -8,7 +8,7 @@ using namespace urnic::transport;
 using namespace urnic::transport::lab;
 using std::chrono::milliseconds;
 
-namespace incast {
+namespace {
 
 IncastSettings settings(CongestionAlgorithm algorithm, std::uint32_t flows) {
   IncastSettings incast;
@@ -19,7 +19,7 @@ IncastSettings settings(CongestionAlgorithm algorithm, std::uint32_t flows) {
   return incast;
 }
 
-}  // namespace incast
+}  // namespace
 
 BOOST_AUTO_TEST_SUITE(incast)
 

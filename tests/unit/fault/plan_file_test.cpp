@@ -10,7 +10,7 @@
 
 namespace urnic::fault::test {
 
-namespace plan_file {
+namespace {
 
 std::string error_of(const std::string& text) {
   try {
@@ -31,7 +31,7 @@ void check_error(const std::string& line, const std::string& key, const std::str
   }
 }
 
-}  // namespace plan_file
+}  // namespace
 
 BOOST_AUTO_TEST_SUITE(plan_file)
 

@@ -9,7 +9,7 @@
 
 #include "tests/unit/kernel/preloaded_program.hpp"
 
-namespace library {
+namespace {
 
 using namespace urnic::kernel::test;
 
@@ -75,4 +75,4 @@ BOOST_AUTO_TEST_CASE(leaves_waiting_alone) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace library
+}  // namespace

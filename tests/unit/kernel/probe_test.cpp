@@ -7,7 +7,7 @@
 #include "tests/unit/kernel/fake_run_directory.hpp"
 #include "tests/unit/kernel/preloaded_program.hpp"
 
-namespace probe {
+namespace {
 
 using namespace urnic::kernel::test;
 
@@ -129,4 +129,4 @@ BOOST_AUTO_TEST_CASE(a_device_process_that_is_gone) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace probe
+}  // namespace

@@ -8,7 +8,7 @@
 #include "tests/unit/kernel/fake_run_directory.hpp"
 #include "tests/unit/kernel/preloaded_program.hpp"
 
-namespace programs {
+namespace {
 
 using namespace urnic::kernel::test;
 
@@ -188,4 +188,4 @@ BOOST_AUTO_TEST_CASE(a_go_program_that_calls_libc) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace programs
+}  // namespace

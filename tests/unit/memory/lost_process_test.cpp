@@ -18,7 +18,7 @@
 
 namespace urnic::memory::test {
 
-namespace lost_process {
+namespace {
 
 bool reads(ApplicationMemory& memory, std::uint64_t address, std::byte& byte) {
   Transfer batch[] = {{address, {&byte, 1}}};
@@ -72,7 +72,7 @@ struct ExecutingChild {
   }
 };
 
-}  // namespace lost_process
+}  // namespace
 
 BOOST_AUTO_TEST_SUITE(lost_process)
 

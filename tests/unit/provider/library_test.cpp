@@ -20,7 +20,7 @@ namespace provider = urnic::provider;
 namespace private_abi = urnic::private_abi;
 using provider::release_in_file_name;
 
-namespace library {
+namespace {
 
 // Libraries to look at: the installed one, and those in the folders of URNIC_LIBIBVERBS_FOLDERS (separated by
 // colons).
@@ -50,7 +50,7 @@ std::size_t place(int release, std::size_t offset) {
 }
 #define PLACE(release, operation) place(release, offsetof(private_abi::ContextOps, operation))
 
-}  // namespace library
+}  // namespace
 
 BOOST_AUTO_TEST_SUITE(library)
 

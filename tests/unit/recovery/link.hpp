@@ -23,6 +23,7 @@ struct Flight {
   SelectiveAcks selective_acks = SelectiveAcks::no;
 };
 
+// An ACK or a NAK.
 inline bool is_acknowledge(const wire::TransportHeaders& headers) {
   return headers.bth.opcode.operation() == wire::Operation::acknowledge;
 }

@@ -9,7 +9,7 @@
 #include "web/server/actions.hpp"
 
 namespace urnic::web::test {
-namespace file_capture {
+namespace {
 
 using nlohmann::json;
 
@@ -21,7 +21,7 @@ struct GoldenFile {
   }
 };
 
-}  // namespace file_capture
+}  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(file_capture, GoldenFile)
 
