@@ -70,7 +70,8 @@ PROGRAMS = [
     Program("a server that prints without end", 'puts("listening"); for (;;) puts("again");', "", 9, "greet.c"),
     Program("a server that ends", 'puts("listening"); return 0;', "", 9, "greet.c"),
 ]
-WITHOUT_END = Program("makes processes without end", "for (;;) if (fork() == 0) setsid();", "first had not ended after")
+WITHOUT_END = Program("makes processes without end", "for (;;) if (fork() == 0) setsid();",
+                      "first made more than 128 processes")
 
 
 def marked(mark):
@@ -132,7 +133,7 @@ class LessonCheck(unittest.TestCase):
 
 
 class ProcessesWithoutEnd(LessonCheck):
-    """Alone on the machine: with 256 processes that call fork again and again, all others stand still for seconds."""
+    """Alone on the machine: beside hundreds of processes that call fork again and again, all others stand still."""
 
     def test_program(self):
         self.require_bounds(WITHOUT_END)

@@ -59,6 +59,11 @@ def _all_below(ancestor):
     return found
 
 
+def count():
+    """How many descendants this process has."""
+    return len(_all_below(os.getpid()))
+
+
 def _reap():
     """Takes leave of the children that have ended."""
     try:

@@ -1,4 +1,4 @@
-"""A program that a check runs, within bounds: time, output, and the space that it fills.
+"""A program that a check runs, within bounds: time, output, processes, and the space that it fills.
 
 A learner's program may do anything: never end, print without end, leave children that keep its output open. So nothing here
 waits for the end of its output, and all that it has started goes with it (descendants.py).
@@ -23,7 +23,7 @@ PATIENCE = float(os.environ.get("URNIC_LESSON_PATIENCE", "60"))
 SERVER_PATIENCE = PATIENCE / 6
 MOST_OUTPUT = 8 << 20
 MOST_SPACE = int(os.environ.get("URNIC_LESSON_SPACE_MIB", "1024")) << 20
-MOST_PROCESSES = 256
+MOST_PROCESSES = 128
 # How often is looked whether a bound is passed, in seconds.
 _PERIOD = 0.1
 _LONGEST_LINE = 200
@@ -123,6 +123,9 @@ class RunningProgram:
         if _space(self._folder) > MOST_SPACE:
             raise NotYet(f"{self.name} filled more than {MOST_SPACE >> 20} MiB of the check's folder",
                          "it writes, or sends while packets are captured, in a loop that does not end")
+        if descendants.count() > MOST_PROCESSES:
+            raise NotYet(f"{self.name} made more than {MOST_PROCESSES} processes: {last_lines(self.output)}",
+                         "it calls fork in a loop that does not end, or its children do not end")
 
     def _read(self):
         """In a thread of its own, so that the program never waits for a reader. A child may keep the pipe open for ever."""
@@ -143,9 +146,9 @@ class RunningProgram:
 
 
 def _few_processes():
-    """The command that lets another one have MOST_PROCESSES, beside those that its user has already, if the user's limit is
-    not lower anyway. Root has no limit."""
-    program, most = shutil.which("prlimit"), descendants.tasks_of_user() + MOST_PROCESSES
+    """The command that lets another one have twice MOST_PROCESSES, beside those that its user has already, if the user's limit
+    is not lower anyway: until somebody counts them. Root has no limit."""
+    program, most = shutil.which("prlimit"), descendants.tasks_of_user() + 2 * MOST_PROCESSES
     present = resource.getrlimit(resource.RLIMIT_NPROC)[0]
     is_lower = present not in (resource.RLIM_INFINITY, -1) and present <= most
     return [program, f"--nproc={most}", "--"] if program and not is_lower else []
