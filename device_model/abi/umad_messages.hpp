@@ -56,9 +56,8 @@ inline constexpr std::uint32_t kMaxUmadPacket = 64 + 256;
 // message's last descriptor:
 // - written, the bytes behind the first kMaxUmadPacket. They are a file in memory.
 // - read, the bytes behind the header and the first MAD, if there are more. They come through a stream
-// socket,
-//   as the program reads them; the header's `length` says how many. A reader that closes it drops the rest.
-//   The next such packet comes when all of it is read, or nobody has the descriptor any more.
+//   socket, as the program reads them; the header's `length` says how many. A reader that closes it drops the
+//   rest. The next such packet comes when all of it is read, or nobody has the descriptor any more.
 inline constexpr std::uint32_t kMostUmadBytes = 32 << 20;
 
 }  // namespace urnic::abi

@@ -82,4 +82,10 @@ bool send_message(int socket, std::span<const std::byte> bytes, std::span<const 
   return sent == static_cast<ssize_t>(bytes.size());
 }
 
+bool is_socket(int descriptor) {
+  int type = 0;
+  socklen_t length = sizeof type;
+  return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &length) == 0;
+}
+
 }  // namespace urnic::control

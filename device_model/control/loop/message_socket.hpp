@@ -46,4 +46,8 @@ ReceiveResult receive_message(int socket, Message& message);
 // belong to the caller.
 bool send_message(int socket, std::span<const std::byte> bytes, std::span<const int> descriptors);
 
+// Whether a descriptor that a program has sent is a socket. The file behind any other is not asked: it might
+// never answer.
+bool is_socket(int descriptor);
+
 }  // namespace urnic::control

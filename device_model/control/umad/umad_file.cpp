@@ -178,7 +178,7 @@ void UmadFile::reply(std::vector<memory::Descriptor>& descriptors, const Answer&
 std::optional<UmadFile::Answer> UmadFile::handle(std::span<const std::byte> message,
                                                  const std::vector<memory::Descriptor>& descriptors) {
   abi::UmadRequest request{};
-  if (message.size() < sizeof request || descriptors.empty()) return {};
+  if (message.size() < sizeof request || descriptors.empty() || !is_socket(descriptors[0].get())) return {};
   std::memcpy(&request, message.data(), sizeof request);
   if (request.magic != abi::kUmadMagic) return {};
   const auto kind = static_cast<abi::UmadRequestKind>(request.kind);

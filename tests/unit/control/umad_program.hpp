@@ -127,6 +127,12 @@ class UmadProgram {
     if (poll(&look, 1, patience_ms) != 1) return 0;
     return static_cast<std::size_t>(recv(node_.get(), &packet, sizeof packet, 0));
   }
+  // Waits for the end of the connection; false: it goes on, or there is a packet.
+  bool is_closed(int patience_ms = 5000) {
+    pollfd look{node_.get(), POLLIN, 0};
+    std::byte first{};
+    return poll(&look, 1, patience_ms) == 1 && recv(node_.get(), &first, 1, 0) <= 0;
+  }
   int descriptor() const { return node_.get(); }
 
  private:

@@ -12,6 +12,7 @@
 #include "device_model/control/umad/agents.hpp"
 #include "json/json.hpp"
 #include "tests/unit/control/admin_program.hpp"
+#include "tests/unit/control/file_in_memory.hpp"
 #include "tests/unit/control/umad_program.hpp"
 
 namespace urnic::control::test {
@@ -359,8 +360,7 @@ BOOST_FIXTURE_TEST_CASE(nonsense_closes_the_connection, Opened) {
   const auto closes = [&](std::span<const std::byte> bytes) {
     UmadProgram program(process, 0);
     send_message(program.descriptor(), bytes, {});
-    UmadPacket packet;
-    return program.read(packet) == 0;
+    return program.is_closed();
   };
   const std::array<std::byte, 2000> zeros{};
   for (const std::size_t bytes : {2, 7, 8, 400, 2000})
@@ -370,6 +370,11 @@ BOOST_FIXTURE_TEST_CASE(nonsense_closes_the_connection, Opened) {
   BOOST_TEST(odd.ask(static_cast<UmadRequestKind>(99), argument) == -1);
   UmadProgram wrong_length(process, 0);
   BOOST_TEST(wrong_length.ask(UmadRequestKind::register_agent, argument) == -1);
+  UmadProgram without_answer(process, 0);
+  const abi::UmadRequest request{abi::kUmadMagic, static_cast<std::uint32_t>(UmadRequestKind::enable_pkey)};
+  const memory::Descriptor no_socket = file_in_memory(argument);
+  send_message(without_answer.descriptor(), std::as_bytes(std::span(&request, 1)), {{no_socket.get()}});
+  BOOST_TEST(without_answer.is_closed());
   client.register_client();
 }
 
