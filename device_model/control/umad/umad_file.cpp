@@ -15,6 +15,7 @@
 #include "device_model/control/loop/message_socket.hpp"
 #include "device_model/control/umad/packet_rest.hpp"
 #include "device_model/control/umad/umad_address.hpp"
+#include "device_model/control/umad/unread_mark.hpp"
 #include "wire/identifiers.hpp"
 #include "wire/mad/smp.hpp"
 
@@ -130,7 +131,7 @@ bool UmadFile::handle_all() {
   long_request_ = false;
   for (unsigned handled = 0; handled < kMessagesPerTurn && !long_request_; ++handled) {
     if (ioctl(socket_.get(), FIONREAD, &bytes) != 0) return false;
-    if (bytes <= static_cast<int>(abi::kUmadMarkBytes)) return true;
+    if (bytes <= static_cast<int>(abi::kUmadMarkBytes)) return is_mark_or_nothing(socket_.get());
     if (!handle_one()) return false;
   }
   watch_for(waits_for_room_);

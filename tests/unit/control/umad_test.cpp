@@ -378,6 +378,24 @@ BOOST_FIXTURE_TEST_CASE(nonsense_closes_the_connection, Opened) {
   client.register_client();
 }
 
+// A mark is not read. A program that sends itself with one, and closes its node, is gone nevertheless.
+BOOST_FIXTURE_TEST_CASE(no_descriptor_stays_in_a_connection, Opened) {
+  const std::array<std::byte, 1> mark{};
+  const auto closes = [&](std::span<const std::byte> before, std::span<const std::byte> last) {
+    UmadProgram program(process, 0);
+    if (!before.empty()) send_message(program.descriptor(), before, {});
+    send_message(program.descriptor(), last, {{program.descriptor()}});
+    return program.is_closed();
+  };
+  BOOST_TEST(closes({}, mark));
+  BOOST_TEST(closes(mark, mark));
+  BOOST_TEST(closes({}, {}));
+  BOOST_TEST(closes(mark, {}));
+  // Marks alone harm nobody.
+  for (int i = 0; i < 3; ++i) send_message(client.descriptor(), mark, {});
+  client.register_client();
+}
+
 BOOST_FIXTURE_TEST_CASE(a_program_that_does_not_read_loses_packets_and_hurts_nobody, Opened) {
   ib_user_mad_reg_req2 request = ping_server();
   BOOST_TEST(server.ask(UmadRequestKind::register_agent2, request) == 0);
