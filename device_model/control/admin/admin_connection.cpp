@@ -10,6 +10,7 @@
 #include "device_model/control/admin/active_capture.hpp"
 #include "device_model/control/loop/message_socket.hpp"
 #include "device_model/control/loop/peer.hpp"
+#include "device_model/control/loop/unread_descriptors.hpp"
 #include "json/json.hpp"
 
 namespace urnic::control {
@@ -34,17 +35,24 @@ AdminConnection::~AdminConnection() {
 }
 
 void AdminConnection::ready(std::uint32_t events) {
-  bool open = true;
-  if ((events & EPOLLOUT) != 0) open = flush();
-  if (open && (events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) open = receive() && handle_lines();
-  if (open) {
-    // Reads no more requests while the peer does not read its answers.
-    watch_.change(unsent_.empty() ? EPOLLIN : EPOLLOUT);
-    return;
-  }
+  if (handle(events)) return wait_for_room(!unsent_.empty());
   watch_.reset();
   const auto closed = std::move(closed_);
   closed();
+}
+
+// Reads no more requests while the peer does not read its answers. False: the conversation is over.
+bool AdminConnection::handle(std::uint32_t events) {
+  if (!waits_) return (events & ~static_cast<std::uint32_t>(EPOLLOUT)) == 0 || (receive() && handle_lines());
+  const bool is_over = (events & (EPOLLHUP | EPOLLERR)) != 0 || finds_descriptors(socket_.get());
+  return !is_over && flush();
+}
+
+void AdminConnection::wait_for_room(bool wait) {
+  if (wait == waits_) return;
+  waits_ = wait;
+  if (wait) look_from_the_first(socket_.get());
+  watch_.change(wait ? EPOLLIN | EPOLLOUT | EPOLLET : EPOLLIN);
 }
 
 bool AdminConnection::receive() {

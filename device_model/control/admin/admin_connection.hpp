@@ -48,6 +48,8 @@ class AdminConnection {
 
  private:
   void ready(std::uint32_t events);
+  bool handle(std::uint32_t events);
+  void wait_for_room(bool wait);
   bool receive();
   bool handle_lines();
   bool answer(const std::string& line);
@@ -63,6 +65,7 @@ class AdminConnection {
   AdminConnectionState state_;
   std::string received_;
   std::string unsent_;
+  bool waits_ = false;  // for the peer to read its answers
   ScopedWatch watch_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "device_model/control/loop/message_socket.hpp"
 #include "device_model/control/loop/peer.hpp"
+#include "device_model/control/loop/unread_descriptors.hpp"
 
 namespace urnic::control::netlink {
 namespace {
@@ -46,8 +47,8 @@ void NetlinkFile::close() {
 }
 
 void NetlinkFile::ready(std::uint32_t events) {
-  const bool gone = (events & (EPOLLHUP | EPOLLERR)) != 0;
-  if (gone || ((events & EPOLLIN) != 0 && !receive())) return close();
+  const bool is_over = (events & (EPOLLHUP | EPOLLERR)) != 0 || (waits_ && finds_descriptors(socket_.get()));
+  if (is_over || (!waits_ && (events & EPOLLIN) != 0 && !receive())) return close();
   go_on();
 }
 
@@ -65,7 +66,8 @@ bool NetlinkFile::receive() {
 
 void NetlinkFile::go_on() {
   if (!do_portion(kStepsAtOnce)) return;
-  watch_for(0);
+  watch_.change(0);
+  waits_ = false;
   work_ = WorkInPortions::Work(surroundings_.loop.work(), [this] { return do_portion(kStepsOfPortion); });
 }
 
@@ -73,7 +75,7 @@ bool NetlinkFile::do_portion(int steps) {
   for (; steps > 0; --steps) {
     const Step result = step();
     if (result == Step::done) continue;
-    watch_for(result == Step::waits ? EPOLLOUT : EPOLLIN);
+    wait_for_room(result == Step::waits);
     return false;
   }
   return true;
@@ -124,6 +126,12 @@ void NetlinkFile::go_on_with_dump() {
   if (result || datagram_.put_done({question_.nlmsg_seq, question_.nlmsg_pid})) dump_.reset();
 }
 
-void NetlinkFile::watch_for(std::uint32_t events) { watch_.change(events); }
+// Meanwhile nothing is read, but each message that comes is looked at.
+void NetlinkFile::wait_for_room(bool wait) {
+  if (wait && waits_) return;
+  waits_ = wait;
+  if (wait) look_from_the_first(socket_.get());
+  watch_.change(wait ? EPOLLIN | EPOLLOUT | EPOLLET : EPOLLIN);
+}
 
 }  // namespace urnic::control::netlink

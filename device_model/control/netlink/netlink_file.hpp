@@ -51,7 +51,7 @@ class NetlinkFile {
   void go_on_with_dump();
   // The request is done, with 0 or an errno: says so if the program wants to know.
   void conclude(int error);
-  void watch_for(std::uint32_t events);
+  void wait_for_room(bool wait);
 
   const Surroundings& surroundings_;
   const pid_t peer_;
@@ -59,6 +59,7 @@ class NetlinkFile {
   std::function<void()> closed_;
   Charge charge_;
   ScopedWatch watch_;
+  bool waits_ = false;  // for room
 
   std::vector<std::byte> received_;         // a datagram
   std::span<const std::byte> not_handled_;  // the messages left in it

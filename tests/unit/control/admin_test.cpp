@@ -1,4 +1,6 @@
 // The admin socket, the linger time, and what a device process leaves.
+#include <poll.h>
+
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
@@ -252,6 +254,20 @@ BOOST_AUTO_TEST_CASE(a_request_may_come_in_pieces_and_several_at_once) {
   admin.send_text("\"status\"}\n{\"cmd\":\"counters\"}\n");
   BOOST_TEST(parse_json(admin.receive_line()).contains("contexts"));
   BOOST_TEST(parse_json(admin.receive_line()).contains("devices"));
+}
+
+// It is gone once it has closed its socket, which is in a message that is not read.
+BOOST_AUTO_TEST_CASE(who_reads_no_answers_and_sends_itself) {
+  RunningProcess process;
+  AdminProgram admin(process);
+  const int socket = admin.descriptor();
+  const std::string request = "{\"cmd\":\"status\"}\n";
+  while (send(socket, request.data(), request.size(), MSG_NOSIGNAL | MSG_DONTWAIT) > 0) continue;
+  const auto bytes = std::as_bytes(std::span(request));
+  for (int i = 0; i < 1000 && !send_message(socket, bytes, {{socket}}); ++i) admin.receive_line();
+  pollfd end{socket, 0, 0};
+  BOOST_TEST(poll(&end, 1, 5000) == 1);
+  BOOST_TEST((end.revents & POLLHUP) != 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_capture_hands_over_its_ring_and_ends_with_its_connection) {

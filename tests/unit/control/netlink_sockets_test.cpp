@@ -1,4 +1,6 @@
 // RDMA netlink: a program's socket to a device process.
+#include <poll.h>
+
 #include <boost/test/unit_test.hpp>
 
 #include "tests/unit/control/netlink_conversation.hpp"
@@ -113,6 +115,16 @@ BOOST_AUTO_TEST_CASE(a_program_that_reads_no_answers) {
   BOOST_TEST(receive().size() == 3u, "others are answered meanwhile");
   std::swap(socket, other);
   for (int i = 0; i < sent; ++i) BOOST_REQUIRE(receive().size() == 3u);
+}
+
+// It is gone once it has closed its socket, which is in a message that is not read.
+BOOST_AUTO_TEST_CASE(a_program_that_reads_no_answers_and_sends_itself) {
+  const Bytes request = NetlinkRequest(RDMA_NLDEV_CMD_GET, kDump).bytes();
+  while (::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL | MSG_DONTWAIT) > 0) continue;
+  for (int i = 0; i < 100 && !send_message(socket.get(), request, {{socket.get()}}); ++i) receive();
+  pollfd end{socket.get(), 0, 0};
+  BOOST_TEST(poll(&end, 1, 5000) == 1);
+  BOOST_TEST((end.revents & POLLHUP) != 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
