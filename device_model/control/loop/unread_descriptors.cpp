@@ -8,9 +8,8 @@
 namespace urnic::control {
 namespace {
 
-// More than what the other end's buffer holds by default, at once.
+// Each look passes a message, or so many bytes of it.
 constexpr std::size_t kAtOnce = std::size_t{64} << 10;
-// Each look but the last one passes a message, or so many bytes of it.
 constexpr int kMostLooks = 4096;
 
 }  // namespace
@@ -21,17 +20,17 @@ void look_from_the_first(int socket) {
   setsockopt(socket, SOL_SOCKET, SO_PEEK_OFF, &beginning, sizeof beginning);
 }
 
-// A message without room for its descriptors says that it has some (recvmsg(2), MSG_CTRUNC).
+// A message without room for its descriptors says that it has some (recvmsg(2), MSG_CTRUNC). An empty
+// message, which others may be behind, looks as the end of the connection does: there the looks run out.
 bool finds_descriptors(int socket) {
-  static thread_local std::array<std::byte, kAtOnce> bytes;
+  std::array<std::byte, kAtOnce> bytes;
   for (int looks = 0; looks < kMostLooks; ++looks) {
     iovec part{bytes.data(), bytes.size()};
     msghdr header{};
     header.msg_iov = &part;
     header.msg_iovlen = 1;
-    const ssize_t length = recvmsg(socket, &header, MSG_PEEK | MSG_DONTWAIT);
+    if (recvmsg(socket, &header, MSG_PEEK | MSG_DONTWAIT) < 0) return false;
     if ((header.msg_flags & MSG_CTRUNC) != 0) return true;
-    if (length <= 0) return false;
   }
   return false;
 }

@@ -4,14 +4,15 @@
 
 #include <cstddef>
 
+#include "device_model/control/loop/unread_descriptors.hpp"
+
 namespace urnic::control {
 
 // A message without room for its descriptors says that it has some (recvmsg(2), MSG_CTRUNC). The second look
 // is behind the first one (socket(7), SO_PEEK_OFF), as an empty message is no byte, but has descriptors. A
 // longer message has come meanwhile.
 bool is_mark_or_nothing(int socket) {
-  const int beginning = 0;
-  setsockopt(socket, SOL_SOCKET, SO_PEEK_OFF, &beginning, sizeof beginning);
+  look_from_the_first(socket);
   for (int looks = 0; looks < 2; ++looks) {
     std::byte first{};
     iovec part{&first, sizeof first};
